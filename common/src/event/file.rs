@@ -1,6 +1,6 @@
 //! Files (MPI 4.0 §14): the data that ranks read and write, alone or together with others.
 
-use super::{CommId, CommUse, RequestId, RequestUse};
+use super::{CommId, ObjectUse, RequestId};
 use crate::units::Bytes;
 
 /// An open file, by the number that this rank gave it: the lowest that was free.
@@ -129,19 +129,6 @@ pub enum Phase {
     End,
 }
 
-/// The effect of an event on a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileUse {
-    /// Opens the file.
-    Opens,
-    /// Reads or writes, without the other members having to do the same.
-    Accesses,
-    /// A call that all members have to make, in one order (MPI 4.0 §14.6.4), or the end of such a call.
-    Collective,
-    /// Closes the file.
-    Closes,
-}
-
 impl FileAccess {
     /// The distance in bytes from the end of the rank's last access before this one to its own end, modulo 2⁶⁴.
     #[must_use]
@@ -152,17 +139,14 @@ impl FileAccess {
 
 impl FileEvent {
     /// The open file that the call names, which a reader may replace, and the effect on it.
-    pub fn file(&mut self) -> Option<(&mut FileId, FileUse)> {
-        let usage = match self {
-            Self::Open(..) => FileUse::Opens,
-            Self::Close(_) => FileUse::Closes,
-            Self::Manage(..) | Self::Access(_) if self.is_collective() => FileUse::Collective,
-            Self::Manage(..) | Self::Access(_) => FileUse::Accesses,
-            Self::Delete => return None,
-        };
+    pub fn file(&mut self) -> Option<(&mut FileId, ObjectUse)> {
+        let is_collective = self.is_collective();
         match self {
-            Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => Some((file, usage)),
-            Self::Access(access) => Some((&mut access.file, usage)),
+            Self::Open(_, file) => Some((file, ObjectUse::Makes)),
+            Self::Close(file) => Some((file, ObjectUse::Frees)),
+            Self::Manage(_, file) | Self::Access(FileAccess { file, .. }) => {
+                Some((file, if is_collective { ObjectUse::Orders } else { ObjectUse::Accesses }))
+            }
             Self::Delete => None,
         }
     }
@@ -191,35 +175,6 @@ impl FileEvent {
                 FilePointer::Own | FilePointer::At | FilePointer::Shared => false,
             },
             Self::Delete => false,
-        }
-    }
-
-    /// The request of a non-blocking access.
-    #[must_use]
-    pub(crate) fn request(&self) -> Option<&RequestId> {
-        match self {
-            Self::Access(FileAccess { phase: Phase::Nonblocking(request), .. }) => Some(request),
-            Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => None,
-            Self::Open(..) | Self::Close(_) | Self::Manage(..) | Self::Delete => None,
-        }
-    }
-
-    /// Visits the request that the call names.
-    pub(super) fn requests(&mut self, visit: impl FnOnce(&mut RequestId, RequestUse)) {
-        match self {
-            Self::Access(FileAccess { phase: Phase::Nonblocking(id), .. }) => {
-                visit(id, RequestUse::Makes { persistent: false });
-            }
-            Self::Access(FileAccess { phase: Phase::Blocking | Phase::Begin | Phase::End, .. }) => {}
-            Self::Open(..) | Self::Close(_) | Self::Manage(..) | Self::Delete => {}
-        }
-    }
-
-    /// Visits the communicator that the call names.
-    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
-        match self {
-            Self::Open(comm, _) => visit(comm, CommUse::Collective),
-            Self::Close(_) | Self::Manage(..) | Self::Access(_) | Self::Delete => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{CommId, CommUse, FileId, ListSize, Rank, RequestId, Tag, WinId};
+use super::{CommId, FileId, ListSize, Rank, RequestId, Tag, WinId};
 
 /// A mark of a thread's position in its program. It takes no time. [`OpenRegions`](crate::program::OpenRegions) keeps
 /// track of the regions that are open between two marks.
@@ -92,31 +92,22 @@ impl Display for CodePlace {
     }
 }
 
-impl Unrecorded {
-    /// Visits the communicator that the calls name.
-    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
-        match &mut self.call {
-            UnrecordedCall::Sent(comm, ..) | UnrecordedCall::Received(comm, ..) => visit(comm, CommUse::Messages),
-            UnrecordedCall::Collective(comm) => visit(comm, CommUse::Messages),
-            UnrecordedCall::Start(_)
-            | UnrecordedCall::Fence(_)
-            | UnrecordedCall::AccessEpoch(..)
-            | UnrecordedCall::ExposureEpoch(..)
-            | UnrecordedCall::File(_)
-            | UnrecordedCall::Moved(_) => {}
+impl UnrecordedCall {
+    /// The communicator that the calls name.
+    pub(super) fn communicator(&mut self) -> Option<&mut CommId> {
+        match self {
+            Self::Sent(comm, ..) | Self::Received(comm, ..) | Self::Collective(comm) => Some(comm),
+            Self::Start(_) | Self::Fence(_) | Self::AccessEpoch(..) | Self::ExposureEpoch(..) => None,
+            Self::File(_) | Self::Moved(_) => None,
         }
     }
 
-    /// Visits the rank that the calls name.
-    pub(super) fn ranks(&mut self, visit: impl FnOnce(&mut Rank)) {
-        match &mut self.call {
-            UnrecordedCall::Sent(_, rank, _) | UnrecordedCall::Received(_, rank, _) => visit(rank),
-            UnrecordedCall::AccessEpoch(_, rank) | UnrecordedCall::ExposureEpoch(_, rank) => visit(rank),
-            UnrecordedCall::Collective(_)
-            | UnrecordedCall::Start(_)
-            | UnrecordedCall::Fence(_)
-            | UnrecordedCall::File(_)
-            | UnrecordedCall::Moved(_) => {}
+    /// The rank that the calls name.
+    pub(super) fn rank(&mut self) -> Option<&mut Rank> {
+        match self {
+            Self::Sent(_, rank, _) | Self::Received(_, rank, _) => Some(rank),
+            Self::AccessEpoch(_, rank) | Self::ExposureEpoch(_, rank) => Some(rank),
+            Self::Collective(_) | Self::Start(_) | Self::Fence(_) | Self::File(_) | Self::Moved(_) => None,
         }
     }
 }

@@ -5,11 +5,11 @@
 //! that the rank assigns (see [`Group`]). Volumes are bytes, never counts of a datatype.
 //!
 //! Each chapter of MPI has a file with its types. The meaning of an event is defined here, for all readers, by methods
-//! of [`Event`]: its effects on [`requests`](Event::requests), [`communicators`](Event::communicators) and
-//! [`windows`](Event::windows), the [`ranks`](Event::ranks) that it names, the messages that it
+//! of [`Event`]: its effects on [`requests`](Event::requests) and [`communicators`](Event::communicators), the
+//! [`ranks`](Event::ranks) that it names, the messages that it
 //! [`transfers`](Event::transfers), the rank's [`activity`](Event::activity), and the memory that its lists take
 //! ([`list_size`](Event::list_size)). Each method names every event, so the compiler finds the places to change for a
-//! new one. Partitioned and one-sided communication and files implement these methods in their own files.
+//! new one. The window or file that an event names is a matter of [`OneSided::window`] and [`FileEvent::file`].
 
 mod annotation;
 mod collective;
@@ -27,9 +27,7 @@ use crate::units::{Bytes, Instructions, Seconds};
 pub use annotation::{Annotation, Message, MessageEnd, Span};
 pub use collective::{Collective, CollectiveKind, Extent, NeighborOp, Neighborhood, Signature, Volumes};
 pub use communicator::{CommCall, CommId, Group};
-pub use file::{
-    Direction, FileAccess, FileEvent, FileId, FilePointer, FilePosition, FileUse, Manage, Phase, SeekDistance,
-};
+pub use file::{Direction, FileAccess, FileEvent, FileId, FilePointer, FilePosition, Manage, Phase, SeekDistance};
 pub use mark::{CallSiteId, CallStack, CodePlace, Mark, Unrecorded, UnrecordedCall};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
 pub(crate) use plain::PlainEvent;
@@ -38,7 +36,7 @@ pub use point_to_point::{
     SendMode, Tag, Wildcard,
 };
 pub use rank_set::{RankSet, ranges_written};
-pub use uses::{CommUse, RequestUse, Transfers, WindowUse};
+pub use uses::{ObjectUse, RequestUse, Transfers};
 
 /// An event of one rank: a call of MPI, the computation between two calls, or an observation of either.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! One-sided communication (MPI 4.0 §12): windows of memory that other ranks access.
 
-use super::{Activity, CommId, CommUse, ListSize, Rank, RequestId, RequestUse, WindowUse};
+use super::{Activity, CommId, ListSize, ObjectUse, Rank, RequestId};
 use crate::units::Bytes;
 
 /// A window, by the number that this rank gave it: the lowest that was free.
@@ -132,15 +132,6 @@ pub enum AccessOp {
 }
 
 impl OneSided {
-    /// The request of an access that has one.
-    #[must_use]
-    pub(crate) fn request(&self) -> Option<&RequestId> {
-        match self {
-            Self::Access(access) => access.request.as_ref(),
-            Self::Create(..) | Self::Free(_) | Self::Sync(..) => None,
-        }
-    }
-
     /// The activity of a rank in the call.
     pub(super) fn activity(&self) -> Activity {
         match self {
@@ -156,31 +147,13 @@ impl OneSided {
         }
     }
 
-    /// Visits the window that the call names.
-    pub(super) fn windows(&mut self, visit: impl FnOnce(&mut WinId, WindowUse)) {
+    /// The window that the call names, which a reader may replace, and the effect on it.
+    pub fn window(&mut self) -> (&mut WinId, ObjectUse) {
         match self {
-            Self::Create(_, _, win, _) => visit(win, WindowUse::Makes),
-            Self::Free(win) => visit(win, WindowUse::Frees),
-            Self::Sync(sync) => visit(&mut sync.win, WindowUse::Synchronises),
-            Self::Access(access) => visit(&mut access.win, WindowUse::Accesses),
-        }
-    }
-
-    /// Visits the request that the call names.
-    pub(super) fn requests(&mut self, mut visit: impl FnMut(&mut RequestId, RequestUse)) {
-        match self {
-            Self::Access(Access { request, .. }) => {
-                request.iter_mut().for_each(|id| visit(id, RequestUse::Makes { persistent: false }));
-            }
-            Self::Create(..) | Self::Free(_) | Self::Sync(..) => {}
-        }
-    }
-
-    /// Visits the communicator that the call names.
-    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
-        match self {
-            Self::Create(_, comm, ..) => visit(comm, CommUse::Collective),
-            Self::Free(_) | Self::Sync(..) | Self::Access(_) => {}
+            Self::Create(_, _, win, _) => (win, ObjectUse::Makes),
+            Self::Free(win) => (win, ObjectUse::Frees),
+            Self::Sync(sync) => (&mut sync.win, ObjectUse::Orders),
+            Self::Access(access) => (&mut access.win, ObjectUse::Accesses),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Messages between two ranks (MPI 4.0 §3).
 
-use super::{Activity, CommId, CommUse, ListSize, Rank, RequestUse};
+use super::{Activity, CommId, ListSize, Rank};
 use crate::units::Bytes;
 
 /// A message tag.
@@ -174,23 +174,6 @@ impl Partitioned {
             Self::SendInit(..) | Self::Ready(..) => Activity::Send,
             Self::RecvInit(..) => Activity::Recv,
             Self::Arrived(..) => Activity::Wait,
-        }
-    }
-
-    /// Visits the request that the call names.
-    pub(super) fn requests(&mut self, visit: impl FnOnce(&mut RequestId, RequestUse)) {
-        match self {
-            Self::SendInit(_, _, id) | Self::RecvInit(_, _, id) => visit(id, RequestUse::Makes { persistent: true }),
-            Self::Ready(id, _) | Self::Arrived(id, _) => visit(id, RequestUse::Uses),
-        }
-    }
-
-    /// Visits the communicator that the call names.
-    pub(super) fn communicators(&mut self, visit: impl FnOnce(&mut CommId, CommUse)) {
-        match self {
-            Self::SendInit(message, ..) => visit(&mut message.comm, CommUse::Messages),
-            Self::RecvInit(message, ..) => visit(&mut message.comm, CommUse::Messages),
-            Self::Ready(..) | Self::Arrived(..) => {}
         }
     }
 

@@ -80,7 +80,9 @@ impl Event {
                 group.members.iter_mut().chain(&mut group.remote).for_each(visit);
             }
             Self::Annotation(Annotation::Message(Message { peer, .. })) => visit(peer),
-            Self::Mark(Mark::Unrecorded(calls)) => calls.iter_mut().for_each(|calls| calls.ranks(&mut visit)),
+            Self::Mark(Mark::Unrecorded(calls)) => {
+                calls.iter_mut().filter_map(|calls| calls.call.rank()).for_each(visit);
+            }
             Self::Partitioned(Partitioned::Ready(..) | Partitioned::Arrived(..)) => {}
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => {}
             Self::CommCreate(_, _, None) | Self::CommFree(_) | Self::Task(_) => {}

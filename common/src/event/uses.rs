@@ -1,10 +1,10 @@
-//! The effects of an event on requests, on communicators and on windows.
+//! The effects of an event on requests and on communicators, and its messages.
 //!
 //! Visitors get mutable access, so that a reader may replace numbers that could clash.
 
 use super::{
-    Annotation, Collective, CommId, Completed, Completion, Event, Incoming, Mark, Message, MessageCompletion, Outgoing,
-    RequestId, WinId,
+    Access, Annotation, Collective, CommId, Completed, Completion, Event, FileAccess, FileEvent, Incoming, Mark,
+    Message, MessageCompletion, OneSided, Outgoing, Partitioned, Phase, RequestId,
 };
 
 /// The effect of an event on a request.
@@ -25,46 +25,21 @@ pub enum RequestUse {
     Frees,
 }
 
-/// The effect of an event on a communicator.
+/// The effect of an event on a communicator, a window or a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommUse {
-    /// Communicates on the communicator without the other members having to do the same.
-    Messages,
-    /// A collective call on the communicator, which all members have to make in one order (MPI 4.0 §6.12).
-    Collective,
-    /// Makes the communicator.
+pub enum ObjectUse {
+    /// Makes or opens it.
     Makes,
-    /// Frees the communicator.
-    Frees,
-}
-
-/// The effect of an event on a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowUse {
-    /// Makes the window.
-    Makes,
-    /// Accesses the window.
+    /// Communicates on it, accesses it, reads or writes, without the other members having to do the same.
     Accesses,
-    /// Separates accesses to the window.
-    Synchronises,
-    /// Frees the window.
+    /// A collective call, which all members have to make in one order (MPI 4.0 §6.12, §14.6.4), or a call that separates
+    /// accesses to the window.
+    Orders,
+    /// Frees or closes it.
     Frees,
 }
 
 impl Event {
-    /// Visits the window that the event names.
-    pub fn windows(&mut self, visit: impl FnMut(&mut WinId, WindowUse)) {
-        match self {
-            Self::OneSided(event) => event.windows(visit),
-            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::File(_) | Self::Other(_) => {}
-            Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => {}
-            Self::Partitioned(_) | Self::Collective(..) | Self::Neighborhood(..) | Self::Mark(_) => {}
-            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
-            Self::Wait(..) | Self::Test(..) | Self::CommCreate(..) | Self::CommFree(_) => {}
-            Self::Task(_) | Self::Annotation(_) => {}
-        }
-    }
-
     /// Visits the requests that the event names. A wait for all outstanding requests names none.
     pub fn requests(&mut self, mut visit: impl FnMut(&mut RequestId, RequestUse)) {
         const MAKES: RequestUse = RequestUse::Makes { persistent: false };
@@ -80,9 +55,10 @@ impl Event {
                 Completion::Persistent(id) => visit(id, SETS_UP),
                 Completion::Blocking => {}
             },
-            Self::Partitioned(event) => event.requests(visit),
-            Self::OneSided(event) => event.requests(visit),
-            Self::File(event) => event.requests(visit),
+            Self::Partitioned(Partitioned::SendInit(_, _, id) | Partitioned::RecvInit(_, _, id)) => visit(id, SETS_UP),
+            Self::Partitioned(Partitioned::Ready(id, _) | Partitioned::Arrived(id, _)) => visit(id, RequestUse::Uses),
+            Self::OneSided(OneSided::Access(Access { request: Some(id), .. })) => visit(id, MAKES),
+            Self::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(id), .. })) => visit(id, MAKES),
             Self::Start(ids) => ids.iter_mut().for_each(|id| visit(id, RequestUse::Starts)),
             Self::Cancel(id) | Self::Matched(id, _, _) => visit(id, RequestUse::Uses),
             Self::RequestFree(id) => visit(id, RequestUse::Frees),
@@ -92,6 +68,9 @@ impl Event {
                 Completed::Outstanding(_) => {}
             },
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Sendrecv(..) => {}
+            Self::OneSided(OneSided::Create(..) | OneSided::Free(_) | OneSided::Sync(_) | OneSided::Access(_)) => {}
+            Self::File(FileEvent::Open(..) | FileEvent::Close(_) | FileEvent::Manage(..)) => {}
+            Self::File(FileEvent::Access(_) | FileEvent::Delete) => {}
             Self::Probe(_) | Self::Iprobe(..) | Self::Test(_, None) | Self::Other(_) => {}
             Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) => {}
             Self::Task(_) | Self::Annotation(_) => {}
@@ -111,11 +90,11 @@ impl Event {
                 Completion::Request(id) => one(id),
                 Completion::Blocking | Completion::Persistent(_) => &[],
             },
-            Self::OneSided(event) => event.request().map_or(&[], one),
-            Self::File(event) => event.request().map_or(&[], one),
+            Self::OneSided(OneSided::Access(Access { request: Some(id), .. })) => one(id),
+            Self::File(FileEvent::Access(FileAccess { phase: Phase::Nonblocking(id), .. })) => one(id),
             Self::Start(ids) => ids,
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Sendrecv(..) => &[],
-            Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => &[],
+            Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) | Self::OneSided(_) | Self::File(_) => &[],
             Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => &[],
             Self::Wait(..) | Self::Test(..) | Self::Other(_) => &[],
             Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) => &[],
@@ -124,32 +103,40 @@ impl Event {
     }
 
     /// Visits the communicators that the event names: the parent first, then the communicator that is made of it.
-    pub fn communicators(&mut self, mut visit: impl FnMut(&mut CommId, CommUse)) {
+    pub fn communicators(&mut self, mut visit: impl FnMut(&mut CommId, ObjectUse)) {
         match self {
-            Self::Send(_, message, _) => visit(&mut message.comm, CommUse::Messages),
-            Self::Recv(message, _) | Self::Probe(message) | Self::Iprobe(message, _) => {
-                visit(&mut message.comm, CommUse::Messages);
-            }
+            Self::Send(_, message, _) => visit(&mut message.comm, ObjectUse::Accesses),
+            Self::Partitioned(Partitioned::SendInit(message, ..)) => visit(&mut message.comm, ObjectUse::Accesses),
+            Self::Recv(message, _)
+            | Self::Probe(message)
+            | Self::Iprobe(message, _)
+            | Self::Partitioned(Partitioned::RecvInit(message, ..)) => visit(&mut message.comm, ObjectUse::Accesses),
             Self::Sendrecv(sent, received) => {
-                sent.iter_mut().for_each(|message| visit(&mut message.comm, CommUse::Messages));
-                received.iter_mut().for_each(|message| visit(&mut message.comm, CommUse::Messages));
+                sent.iter_mut().for_each(|message| visit(&mut message.comm, ObjectUse::Accesses));
+                received.iter_mut().for_each(|message| visit(&mut message.comm, ObjectUse::Accesses));
             }
-            Self::Partitioned(event) => event.communicators(visit),
-            Self::Collective(Collective { comm, .. }, _) => visit(comm, CommUse::Collective),
-            Self::Neighborhood(call, _) => visit(&mut call.comm, CommUse::Collective),
-            Self::OneSided(event) => event.communicators(visit),
-            Self::File(event) => event.communicators(visit),
+            Self::Collective(Collective { comm, .. }, _) => visit(comm, ObjectUse::Orders),
+            Self::Neighborhood(call, _) => visit(&mut call.comm, ObjectUse::Orders),
+            Self::OneSided(OneSided::Create(_, comm, ..)) | Self::File(FileEvent::Open(comm, _)) => {
+                visit(comm, ObjectUse::Orders);
+            }
             Self::CommCreate(call, parent, made) => {
                 let is_collective = call.is_collective_on_parent();
-                visit(parent, if is_collective { CommUse::Collective } else { CommUse::Messages });
-                made.iter_mut().for_each(|group| visit(&mut group.id, CommUse::Makes));
+                visit(parent, if is_collective { ObjectUse::Orders } else { ObjectUse::Accesses });
+                made.iter_mut().for_each(|group| visit(&mut group.id, ObjectUse::Makes));
             }
-            Self::CommFree(comm) => visit(comm, CommUse::Frees),
-            Self::Annotation(Annotation::Message(Message { comm, .. })) => visit(comm, CommUse::Messages),
+            Self::CommFree(comm) => visit(comm, ObjectUse::Frees),
+            Self::Annotation(Annotation::Message(Message { comm, .. })) => visit(comm, ObjectUse::Accesses),
             Self::Annotation(Annotation::Call(_)) => {}
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Other(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
-            Self::Mark(Mark::Unrecorded(calls)) => calls.iter_mut().for_each(|calls| calls.communicators(&mut visit)),
+            Self::Mark(Mark::Unrecorded(calls)) => {
+                let comms = calls.iter_mut().filter_map(|calls| calls.call.communicator());
+                comms.for_each(|comm| visit(comm, ObjectUse::Accesses));
+            }
+            Self::Partitioned(Partitioned::Ready(..) | Partitioned::Arrived(..)) => {}
+            Self::OneSided(OneSided::Free(_) | OneSided::Sync(_) | OneSided::Access(_)) => {}
+            Self::File(FileEvent::Close(_) | FileEvent::Manage(..) | FileEvent::Access(_) | FileEvent::Delete) => {}
             Self::Wait(..) | Self::Test(..) | Self::Mark(_) | Self::Task(_) => {}
         }
     }
@@ -171,32 +158,22 @@ impl Event {
     /// described. Partitioned messages are not included either: they depart in parts, as these become ready.
     #[must_use]
     pub fn transfers(&self) -> Transfers {
+        let persistent = |completion: &MessageCompletion| match completion {
+            Completion::Persistent(request) => Some(*request),
+            Completion::Blocking | Completion::Request(_) => None,
+        };
         let (sent, received, at_start_of) = match self {
-            Self::Send(_, message, completion) => (Some(*message), None, completion.persistent()),
-            Self::Recv(message, completion) => (None, Some(*message), completion.persistent()),
+            Self::Send(_, message, completion) => (Some(*message), None, persistent(completion)),
+            Self::Recv(message, completion) => (None, Some(*message), persistent(completion)),
             &Self::Sendrecv(sent, received) => (sent, received, None),
-            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => return Transfers::default(),
-            Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => return Transfers::default(),
-            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {
-                return Transfers::default();
-            }
-            Self::Wait(..) | Self::Test(..) => return Transfers::default(),
-            Self::Collective(..) | Self::Neighborhood(..) => return Transfers::default(),
-            Self::OneSided(_) | Self::File(_) | Self::Other(_) => return Transfers::default(),
-            Self::CommCreate(..) | Self::CommFree(_) => return Transfers::default(),
-            Self::Mark(_) | Self::Task(_) | Self::Annotation(_) => return Transfers::default(),
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => Default::default(),
+            Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => Default::default(),
+            Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => Default::default(),
+            Self::Wait(..) | Self::Test(..) | Self::Collective(..) | Self::Neighborhood(..) => Default::default(),
+            Self::OneSided(_) | Self::File(_) | Self::Other(_) => Default::default(),
+            Self::CommCreate(..) | Self::CommFree(_) => Default::default(),
+            Self::Mark(_) | Self::Task(_) | Self::Annotation(_) => Default::default(),
         };
         Transfers { sent, received, at_start_of }
-    }
-}
-
-impl<R> Completion<R> {
-    /// The request of a call that only sets up.
-    #[must_use]
-    pub(crate) fn persistent(&self) -> Option<RequestId> {
-        match self {
-            Self::Persistent(request) => Some(*request),
-            Self::Blocking | Self::Request(_) => None,
-        }
     }
 }

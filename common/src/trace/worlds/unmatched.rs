@@ -1,12 +1,13 @@
 //! Events that concern processes without a trace: they cannot be simulated, and become calls that are counted in a
 //! warning. The rest of the rank's events keep their meaning.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashSet;
 
 use super::numbering::Numbering;
 use crate::event::{
-    CommCall, CommId, CommUse, Completed, Event, FileId, FileUse, Other, Partitioned, RequestId, RequestUse, WinId,
-    WindowUse,
+    CommCall, CommId, Completed, Event, FileId, ObjectUse, Other, Partitioned, RequestId, RequestUse, Volumes, WinId,
 };
 use crate::units::Bytes;
 
@@ -32,22 +33,15 @@ impl Unmatched {
     fn concerns(&mut self, mut event: Event, numbering: &Numbering) -> bool {
         let mut is_unknown = false;
         event.ranks(|rank| is_unknown |= numbering.rank(*rank).is_none());
-        event.communicators(|id, usage| match usage {
-            CommUse::Makes => _ = self.comms.remove(id),
-            CommUse::Messages | CommUse::Collective | CommUse::Frees => is_unknown |= self.comms.contains(id),
-        });
-        event.windows(|id, usage| match usage {
-            WindowUse::Makes => _ = self.windows.remove(id),
-            WindowUse::Accesses | WindowUse::Synchronises | WindowUse::Frees => is_unknown |= self.windows.contains(id),
-        });
-        if let Event::File(file) = &mut event {
-            match file.file() {
-                Some((id, FileUse::Opens)) => _ = self.files.remove(id),
-                Some((id, FileUse::Accesses | FileUse::Collective | FileUse::Closes)) => {
-                    is_unknown |= self.files.contains(id);
-                }
-                None => {}
-            }
+        event.communicators(|id, usage| is_unknown |= is_in(&mut self.comms, id, usage));
+        if let Event::OneSided(call) = &mut event {
+            let (id, usage) = call.window();
+            is_unknown |= is_in(&mut self.windows, id, usage);
+        }
+        if let Event::File(call) = &mut event
+            && let Some((id, usage)) = call.file()
+        {
+            is_unknown |= is_in(&mut self.files, id, usage);
         }
         event.requests(|id, usage| {
             if let RequestUse::Makes { .. } = usage {
@@ -59,22 +53,15 @@ impl Unmatched {
 
     /// The call that replaces an event which concerns a process without a trace.
     fn omit(&mut self, mut event: Event) -> Option<Event> {
-        event.communicators(|id, usage| match usage {
-            CommUse::Makes => _ = self.comms.insert(*id),
-            CommUse::Frees => _ = self.comms.remove(id),
-            CommUse::Messages | CommUse::Collective => {}
-        });
-        event.windows(|id, usage| match usage {
-            WindowUse::Makes => _ = self.windows.insert(*id),
-            WindowUse::Frees => _ = self.windows.remove(id),
-            WindowUse::Accesses | WindowUse::Synchronises => {}
-        });
-        if let Event::File(file) = &mut event {
-            match file.file() {
-                Some((id, FileUse::Opens)) => _ = self.files.insert(*id),
-                Some((id, FileUse::Closes)) => _ = self.files.remove(id),
-                Some((_, FileUse::Accesses | FileUse::Collective)) | None => {}
-            }
+        event.communicators(|id, usage| omit_in(&mut self.comms, *id, usage));
+        if let Event::OneSided(call) = &mut event {
+            let (id, usage) = call.window();
+            omit_in(&mut self.windows, *id, usage);
+        }
+        if let Event::File(call) = &mut event
+            && let Some((id, usage)) = call.file()
+        {
+            omit_in(&mut self.files, *id, usage);
         }
         event.requests(|id, usage| {
             if let RequestUse::Makes { .. } = usage {
@@ -124,18 +111,33 @@ impl Unmatched {
     }
 }
 
+/// Whether an event uses one of the `unmatched` objects. A number that it assigns is none of them from here on.
+fn is_in<I: Eq + Hash>(unmatched: &mut FxHashSet<I>, id: &I, usage: ObjectUse) -> bool {
+    if usage == ObjectUse::Makes {
+        unmatched.remove(id);
+    }
+    unmatched.contains(id)
+}
+
+/// Takes note of the object of an event that is left out.
+fn omit_in<I: Eq + Hash>(unmatched: &mut FxHashSet<I>, id: I, usage: ObjectUse) {
+    match usage {
+        ObjectUse::Makes => _ = unmatched.insert(id),
+        ObjectUse::Frees => _ = unmatched.remove(&id),
+        ObjectUse::Accesses | ObjectUse::Orders => {}
+    }
+}
+
 /// The name of the MPI function of an event, derived from the event's word.
 fn call(event: &Event) -> Other {
     let word = event.word();
     let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));
     let transfers = event.transfers();
-    let (mut sent, mut received) =
-        (transfers.sent.map_or(Bytes(0), |it| it.bytes), transfers.received.map_or(Bytes(0), |it| it.bytes));
+    let mut sent = transfers.sent.map_or(Bytes(0), |it| it.bytes);
+    let mut received = transfers.received.map_or(Bytes(0), |it| it.bytes);
     if let Event::Collective(call, _) = event {
-        let total =
-            |each: Bytes, list: &[Bytes]| list.iter().fold(each, |sum, &bytes| Bytes(sum.0.saturating_add(bytes.0)));
-        sent = total(call.send.each(), call.send.per_member());
-        received = total(call.recv.each(), call.recv.per_member());
+        let total = |volumes: &Volumes| volumes.each() + volumes.per_member().iter().copied().sum();
+        (sent, received) = (total(&call.send), total(&call.recv));
     }
     Other { function: format!("MPI_{}{rest}", first.to_ascii_uppercase()).into(), sent, received }
 }

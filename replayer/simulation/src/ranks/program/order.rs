@@ -20,7 +20,7 @@
 //! interleaved. Here each gets a unique number.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, CommUse, Event, FileId, FileUse, RequestId, RequestUse, WinId, WindowUse};
+use titr_common::event::{CommId, Event, FileId, ObjectUse, RequestId, RequestUse, WinId};
 use titr_common::program::OpenRequest;
 
 /// The first of the numbers assigned here: those of a trace are smaller.
@@ -129,25 +129,25 @@ impl Order {
             }
         });
         event.communicators(|id, use_| {
-            if use_ == CommUse::Makes {
+            if use_ == ObjectUse::Makes {
                 self.communicators.insert(*id, KnownCommunicator::new(*id, Some(here)));
             } else {
                 self.use_communicator(id, use_, here, &mut Vec::new());
             }
         });
-        event.windows(|id, use_| match use_ {
-            WindowUse::Makes => {
+        if let Event::OneSided(event) = &mut event {
+            let (id, use_) = event.window();
+            if use_ == ObjectUse::Makes {
                 self.windows.insert(*id, KnownWindow { id: *id, last: Some(here), accesses: LastUses::default() });
-            }
-            WindowUse::Accesses | WindowUse::Synchronises | WindowUse::Frees => {
+            } else {
                 self.use_window(id, use_, here, &mut Vec::new());
             }
-        });
+        }
         if let Event::File(event) = &mut event
             && let Some((id, use_)) = event.file()
         {
             // A file that it opens keeps the number of the trace.
-            self.use_file(id, if use_ == FileUse::Opens { FileUse::Collective } else { use_ }, here, &mut Vec::new());
+            self.use_file(id, if use_ == ObjectUse::Makes { ObjectUse::Orders } else { use_ }, here, &mut Vec::new());
         }
     }
 
@@ -169,7 +169,10 @@ impl Order {
         });
         asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, None, here, &mut after));
         event.requests(|id, use_| self.name(id, use_, comm, here, &mut after));
-        event.windows(|id, use_| self.use_window(id, use_, here, &mut after));
+        if let Event::OneSided(event) = event {
+            let (id, use_) = event.window();
+            self.use_window(id, use_, here, &mut after);
+        }
         if let Event::File(event) = event
             && let Some((id, use_)) = event.file()
         {
@@ -225,9 +228,9 @@ impl Order {
         ids
     }
 
-    fn use_communicator(&mut self, id: &mut CommId, use_: CommUse, here: Step, after: &mut Vec<Step>) {
+    fn use_communicator(&mut self, id: &mut CommId, use_: ObjectUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
-        if use_ == CommUse::Makes {
+        if use_ == ObjectUse::Makes {
             *id = CommId(self.fresh());
             self.communicators.insert(told, KnownCommunicator::new(*id, Some(here)));
             return;
@@ -236,19 +239,19 @@ impl Order {
         *id = communicator.id;
         after.extend(communicator.made);
         match use_ {
-            CommUse::Messages | CommUse::Makes => {}
-            CommUse::Collective => after.extend(communicator.collective.replace(here)),
-            CommUse::Frees => communicator.uses.append_to(after),
+            ObjectUse::Makes | ObjectUse::Accesses => {}
+            ObjectUse::Orders => after.extend(communicator.collective.replace(here)),
+            ObjectUse::Frees => communicator.uses.append_to(after),
         }
         communicator.uses.note(here);
-        if use_ == CommUse::Frees {
+        if use_ == ObjectUse::Frees {
             self.communicators.remove(&told);
         }
     }
 
-    fn use_window(&mut self, id: &mut WinId, use_: WindowUse, here: Step, after: &mut Vec<Step>) {
+    fn use_window(&mut self, id: &mut WinId, use_: ObjectUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
-        if use_ == WindowUse::Makes {
+        if use_ == ObjectUse::Makes {
             *id = WinId(self.fresh());
             self.windows.insert(told, KnownWindow { id: *id, last: Some(here), accesses: LastUses::default() });
             return;
@@ -258,22 +261,22 @@ impl Order {
         *id = window.id;
         after.extend(window.last);
         match use_ {
-            WindowUse::Makes => {}
-            WindowUse::Accesses => window.accesses.note(here),
-            WindowUse::Synchronises => {
+            ObjectUse::Makes => {}
+            ObjectUse::Accesses => window.accesses.note(here),
+            ObjectUse::Orders => {
                 window.accesses.append_to(after);
                 window.last = Some(here);
             }
-            WindowUse::Frees => {
+            ObjectUse::Frees => {
                 window.accesses.append_to(after);
                 self.windows.remove(&told);
             }
         }
     }
 
-    fn use_file(&mut self, id: &mut FileId, use_: FileUse, here: Step, after: &mut Vec<Step>) {
+    fn use_file(&mut self, id: &mut FileId, use_: ObjectUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
-        if use_ == FileUse::Opens {
+        if use_ == ObjectUse::Makes {
             *id = FileId(self.fresh());
             self.files.insert(told, KnownFile { id: *id, collective: Some(here), uses: LastUses::default() });
             return;
@@ -283,12 +286,12 @@ impl Order {
         *id = file.id;
         after.extend(file.collective);
         match use_ {
-            FileUse::Opens | FileUse::Accesses => {}
-            FileUse::Collective => file.collective = Some(here),
-            FileUse::Closes => file.uses.append_to(after),
+            ObjectUse::Makes | ObjectUse::Accesses => {}
+            ObjectUse::Orders => file.collective = Some(here),
+            ObjectUse::Frees => file.uses.append_to(after),
         }
         file.uses.note(here);
-        if use_ == FileUse::Closes {
+        if use_ == ObjectUse::Frees {
             self.files.remove(&told);
         }
     }

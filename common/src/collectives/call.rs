@@ -175,11 +175,7 @@ impl<'a> Call<'a> {
             CollectiveKind::Allgatherv | CollectiveKind::ReduceScatter => {
                 self.recv.per_member().iter().all(|len| len.0 == 0)
             }
-            CollectiveKind::Barrier
-            | CollectiveKind::Gatherv
-            | CollectiveKind::Scatterv
-            | CollectiveKind::Alltoallv
-            | CollectiveKind::Alltoallw => false,
+            _ => false,
         }
     }
 }

@@ -4,8 +4,10 @@
 //! The ring needs an operation that commutes; recursive doubling keeps the order of ranks.
 
 use super::algorithms;
+use super::allgather;
 use super::blocks::{Blocks, Data};
 use super::comm::{Comm, Fold, Role, Survivor, doubling};
+use super::reduce_scatter;
 use super::schedule::Schedule;
 use crate::collectives::step::{Buffer, Slice};
 
@@ -48,22 +50,9 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, data: Data) -> Sche
     let mut steps = Schedule::new();
     let (result, incoming) = (data.whole(Buffer::Recv), data.whole(Buffer::Scratch));
     let fold = Fold::new(comm.size, Survivor::Odd);
-    let rank = match fold.role(comm.me) {
-        Role::Gives(partner) => {
-            steps.send(partner, data.whole(Buffer::Send));
-            steps.recv(partner, result);
-            return steps;
-        }
-        Role::Takes(partner, rank) => {
-            steps.copy(data.whole(Buffer::Send), result);
-            steps.recv(partner, incoming);
-            steps.reduce_left(incoming, result);
-            rank
-        }
-        Role::Alone(rank) => {
-            steps.copy(data.whole(Buffer::Send), result);
-            rank
-        }
+    let Some(rank) = reduce_scatter::fold_in(&mut steps, comm, fold, result, incoming) else {
+        steps.recv(comm.me + 1, result);
+        return steps;
     };
     for distance in doubling(fold.size) {
         let peer = rank ^ distance;
@@ -76,8 +65,7 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, data: Data) -> Sche
     steps
 }
 
-/// [`Allreduce::Ring`], and with more than one phase [`Allreduce::SegmentedRing`]. While a block is reduced, the next one
-/// arrives.
+/// [`Allreduce::Ring`], and with more than one phase [`Allreduce::SegmentedRing`].
 pub(in crate::collectives) fn ring(comm: Comm, data: Data, phases: u32) -> Schedule {
     let mut steps = Schedule::new();
     let blocks = Blocks::Balanced { count: comm.size, data };
@@ -85,36 +73,18 @@ pub(in crate::collectives) fn ring(comm: Comm, data: Data, phases: u32) -> Sched
     if comm.size == 1 {
         return steps;
     }
-    let (left, right) = (comm.before(1), comm.after(1));
     for phase in 0..phases {
-        let part = |block: u32| {
-            let whole = blocks.block(Buffer::Recv, block);
+        let part = |round: u32| {
+            let whole = blocks.block(Buffer::Recv, comm.before(round));
             let parts = Blocks::Balanced { count: phases, data: Data { bytes: whole.len.0, element: data.element } };
             Buffer::Recv.at(whole.offset.0 + parts.start(phase), parts.len(phase))
         };
-        let incoming = |round: u32| {
-            let len = part(comm.before(round)).len.0;
-            Buffer::Scratch.at(if round % 2 == 1 { 0 } else { blocks.len(0) }, len)
-        };
-        steps.irecv(left, incoming(1));
-        steps.send(right, part(comm.me));
-        for round in 1..comm.size {
-            if round + 1 < comm.size {
-                steps.irecv(left, incoming(round + 1));
-            }
-            let block = part(comm.before(round));
-            steps.wait(0);
-            steps.reduce_left(incoming(round), block);
-            if round + 1 < comm.size {
-                steps.send(right, block);
-            }
-        }
+        let landing =
+            |round: u32| Buffer::Scratch.at(if round % 2 == 1 { 0 } else { blocks.len(0) }, part(round).len.0);
+        reduce_scatter::around(&mut steps, comm, part, landing);
     }
-    for round in 0..comm.size - 1 {
-        let reduced = blocks.block(Buffer::Recv, comm.after(1 + comm.size - round));
-        let next = blocks.block(Buffer::Recv, comm.before(round));
-        steps.sendrecv(right, reduced, left, next);
-    }
+    // The member has reduced the block of the next one.
+    allgather::ring(&mut steps, comm, comm.size - 1, &blocks);
     steps
 }
 
@@ -142,29 +112,16 @@ pub(in crate::collectives) fn ring_from_next(comm: Comm, data: Data) -> Schedule
 
 /// [`Allreduce::AllToAll`].
 pub(in crate::collectives) fn all_to_all(comm: Comm, data: Data) -> Schedule {
-    let mut steps = Schedule::new();
-    let (own, result) = (data.whole(Buffer::Send), data.whole(Buffer::Recv));
-    let incoming = |member: u32| Buffer::Scratch.at(data.bytes.saturating_mul(u64::from(member)), data.bytes);
-    for member in comm.others() {
-        steps.isend(member, own);
-        steps.irecv(member, incoming(member));
-    }
-    steps.wait_all();
-    steps.copy(own, result);
-    for member in (0..comm.me).rev() {
-        steps.reduce_left(incoming(member), result);
-    }
-    for member in comm.me + 1..comm.size {
-        steps.reduce_right(incoming(member), result);
-    }
-    steps
+    reduce_scatter::from_all(comm, |_| data.whole(Buffer::Send), data.whole(Buffer::Recv))
 }
 
 /// [`Allreduce::EqualRing`] of as many whole blocks as there are members. The vector has an element for each.
 pub(in crate::collectives) fn equal_ring(comm: Comm, data: Data) -> Schedule {
     let mut steps = Schedule::new();
-    let elements = data.count() / u64::from(comm.size);
-    let block = |buffer: Buffer, member: u32| data.segment(buffer, u64::from(member), elements);
+    let elements = data.count() / u64::from(comm.size) * u64::from(comm.size);
+    let data = Data { bytes: data.elements(Buffer::Send, 0..elements).len.0, ..data };
+    let blocks = Blocks::Balanced { count: comm.size, data };
+    let block = |buffer: Buffer, member: u32| blocks.block(buffer, member);
     let (left, right) = (comm.before(1), comm.after(1));
     steps.copy(block(Buffer::Send, left), block(Buffer::Recv, left));
     for round in 1..comm.size {
@@ -172,10 +129,7 @@ pub(in crate::collectives) fn equal_ring(comm: Comm, data: Data) -> Schedule {
         steps.sendrecv(right, block(Buffer::Recv, given), left, block(Buffer::Recv, taken));
         steps.reduce_left(block(Buffer::Send, taken), block(Buffer::Recv, taken));
     }
-    for round in 0..comm.size - 1 {
-        let (given, taken) = (comm.before(round), comm.before(round + 1));
-        steps.sendrecv(right, block(Buffer::Recv, given), left, block(Buffer::Recv, taken));
-    }
+    allgather::ring(&mut steps, comm, 0, &blocks);
     steps
 }
 

@@ -133,29 +133,13 @@ impl Algorithm {
     /// Whether the algorithm consists of others, on each node and among the nodes.
     #[must_use]
     pub(crate) fn knows_nodes(self) -> bool {
-        let is_smp = matches!(
-            self,
-            Self::Barrier(Barrier::Smp)
-                | Self::Bcast(Bcast::Smp | Bcast::SmpFromRoot)
-                | Self::Reduce(Reduce::Smp | Reduce::SmpToFirst)
-                | Self::Allreduce(Allreduce::Smp)
-        );
-        is_smp || self.is_han()
+        self.is_han() || self.name().starts_with("smp")
     }
 
     /// Whether the algorithm is one of Open MPI's component `han`.
     #[must_use]
     pub(crate) fn is_han(self) -> bool {
-        matches!(
-            self,
-            Self::Barrier(Barrier::Han)
-                | Self::Bcast(Bcast::Han)
-                | Self::Reduce(Reduce::Han)
-                | Self::Allreduce(Allreduce::Han)
-                | Self::Gather(Gather::Han)
-                | Self::Scatter(Scatter::Han)
-                | Self::Allgather(Allgather::Han)
-        )
+        self.name() == "han"
     }
 
     /// The name that no other algorithm of the collective has.

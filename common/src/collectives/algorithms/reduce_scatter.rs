@@ -11,7 +11,7 @@ use super::blocks::Blocks;
 use super::comm::{Comm, Fold, Role, Survivor, doubling, mirror};
 use super::schedule::{Empty, Schedule};
 use super::tree::Tree;
-use crate::collectives::step::{Buffer, Slice};
+use crate::collectives::step::{Buffer, Member, Slice};
 
 algorithms! {
     /// The algorithms of a reduce-scatter.
@@ -54,10 +54,15 @@ fn own_result(comm: Comm, blocks: &Blocks) -> Slice {
     Buffer::Recv.first(blocks.len(comm.me))
 }
 
-/// Gives a member's data away or takes a partner's, before the remaining members halve the vector. Returns the member's
-/// rank among the remaining members; `None` if it has given its data away.
-fn fold_in(steps: &mut Schedule, comm: Comm, fold: Fold, blocks: &Blocks) -> Option<u32> {
-    let all = whole(blocks);
+/// Gives a member's data away or takes a partner's, before the remaining members go on with `all`. Returns the member's rank
+/// among the remaining members; `None` if it has given its data away, to the next member.
+pub(in crate::collectives) fn fold_in(
+    steps: &mut Schedule,
+    comm: Comm,
+    fold: Fold,
+    all: Slice,
+    incoming: Slice,
+) -> Option<u32> {
     match fold.role(comm.me) {
         Role::Alone(rank) => {
             steps.copy(Buffer::Send.first(all.len.0), all);
@@ -65,8 +70,8 @@ fn fold_in(steps: &mut Schedule, comm: Comm, fold: Fold, blocks: &Blocks) -> Opt
         }
         Role::Takes(partner, rank) => {
             steps.copy(Buffer::Send.first(all.len.0), all);
-            steps.recv(partner, incoming(all, blocks));
-            steps.reduce_left(incoming(all, blocks), all);
+            steps.recv(partner, incoming);
+            steps.reduce_left(incoming, all);
             Some(rank)
         }
         Role::Gives(partner) => {
@@ -85,8 +90,8 @@ fn folded(blocks: &Blocks, fold: Fold, from: u32, to: u32) -> Slice {
 pub(in crate::collectives) fn recursive_halving(comm: Comm, blocks: &Blocks) -> Schedule {
     let mut steps = Schedule::with(Empty::Skipped);
     let fold = Fold::new(comm.size, Survivor::Odd);
-    let own = blocks.block(Buffer::Scratch, comm.me);
-    let Some(rank) = fold_in(&mut steps, comm, fold, blocks) else {
+    let (own, all) = (blocks.block(Buffer::Scratch, comm.me), whole(blocks));
+    let Some(rank) = fold_in(&mut steps, comm, fold, all, incoming(all, blocks)) else {
         steps.recv(comm.me + 1, own_result(comm, blocks));
         return steps;
     };
@@ -107,7 +112,7 @@ pub(in crate::collectives) fn recursive_halving(comm: Comm, blocks: &Blocks) -> 
     steps
 }
 
-/// [`ReduceScatter::Ring`]; while a block is reduced, the next one arrives.
+/// [`ReduceScatter::Ring`].
 pub(in crate::collectives) fn ring(comm: Comm, blocks: &Blocks) -> Schedule {
     let mut steps = Schedule::new();
     let longest = (0..comm.size).map(|block| blocks.len(block)).max().unwrap_or_default();
@@ -119,29 +124,40 @@ pub(in crate::collectives) fn ring(comm: Comm, blocks: &Blocks) -> Schedule {
     let all = whole(blocks);
     steps.copy(Buffer::Send.first(all.len.0), all);
     if comm.size > 1 {
-        steps.irecv(comm.before(1), landing(1));
-        steps.send(comm.after(1), block(0));
-        for round in 1..comm.size {
-            if round + 1 < comm.size {
-                steps.irecv(comm.before(1), landing(round + 1));
-            }
-            steps.wait(0);
-            steps.reduce_left(landing(round), block(round));
-            if round + 1 < comm.size {
-                steps.send(comm.after(1), block(round));
-            }
-        }
+        around(&mut steps, comm, block, landing);
     }
     steps.copy(blocks.block(Buffer::Scratch, comm.me), own_result(comm, blocks));
     steps
+}
+
+/// Sends a block around the ring in each round, and reduces the one that lands. While a block is reduced, the next arrives.
+pub(in crate::collectives) fn around(
+    steps: &mut Schedule,
+    comm: Comm,
+    block: impl Fn(u32) -> Slice,
+    landing: impl Fn(u32) -> Slice,
+) {
+    let (left, right) = (comm.before(1), comm.after(1));
+    steps.irecv(left, landing(1));
+    steps.send(right, block(0));
+    for round in 1..comm.size {
+        if round + 1 < comm.size {
+            steps.irecv(left, landing(round + 1));
+        }
+        steps.wait(0);
+        steps.reduce_left(landing(round), block(round));
+        if round + 1 < comm.size {
+            steps.send(right, block(round));
+        }
+    }
 }
 
 /// [`ReduceScatter::Butterfly`].
 pub(in crate::collectives) fn butterfly(comm: Comm, blocks: &Blocks) -> Schedule {
     let mut steps = Schedule::new();
     let fold = Fold::new(comm.size, Survivor::Odd);
-    let result = own_result(comm, blocks);
-    let Some(rank) = fold_in(&mut steps, comm, fold, blocks) else {
+    let (result, all) = (own_result(comm, blocks), whole(blocks));
+    let Some(rank) = fold_in(&mut steps, comm, fold, all, incoming(all, blocks)) else {
         // The rank that reduces my block is the mirror image of my partner's.
         let holder = mirror(comm.me / 2, fold.size);
         steps.recv(fold.member(holder), result);
@@ -301,15 +317,19 @@ pub(in crate::collectives) fn binomial_linear(comm: Comm, blocks: &Blocks) -> Sc
 
 /// [`ReduceScatter::AllToAll`].
 pub(in crate::collectives) fn all_to_all(comm: Comm, blocks: &Blocks) -> Schedule {
+    from_all(comm, |member| blocks.block(Buffer::Send, member), own_result(comm, blocks))
+}
+
+/// Everyone sends each other member a part, and reduces all parts that it gets in the order of ranks.
+pub(in crate::collectives) fn from_all(comm: Comm, part: impl Fn(Member) -> Slice, result: Slice) -> Schedule {
     let mut steps = Schedule::new();
-    let result = own_result(comm, blocks);
     let arrived = |member: u32| Buffer::Scratch.at(result.len.0.saturating_mul(u64::from(member)), result.len.0);
     for member in comm.others() {
-        steps.isend(member, blocks.block(Buffer::Send, member));
+        steps.isend(member, part(member));
         steps.irecv(member, arrived(member));
     }
     steps.wait_all();
-    steps.copy(blocks.block(Buffer::Send, comm.me), result);
+    steps.copy(part(comm.me), result);
     for member in (0..comm.me).rev() {
         steps.reduce_left(arrived(member), result);
     }

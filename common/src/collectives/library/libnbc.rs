@@ -98,25 +98,8 @@ pub(super) fn possible(choice: Choice, call: &Call) -> Choice {
 
 /// Whether a call without any data is skipped; other calls send empty messages.
 pub(super) fn leaves_out_empty(collective: CollectiveKind) -> bool {
-    match collective {
-        CollectiveKind::Bcast
-        | CollectiveKind::Reduce
-        | CollectiveKind::Allreduce
-        | CollectiveKind::Scan
-        | CollectiveKind::ReduceScatter
-        | CollectiveKind::ReduceScatterBlock => true,
-        CollectiveKind::Barrier
-        | CollectiveKind::Exscan
-        | CollectiveKind::Gather
-        | CollectiveKind::Scatter
-        | CollectiveKind::Allgather
-        | CollectiveKind::Alltoall
-        | CollectiveKind::Gatherv
-        | CollectiveKind::Scatterv
-        | CollectiveKind::Allgatherv
-        | CollectiveKind::Alltoallv
-        | CollectiveKind::Alltoallw => false,
-    }
+    use CollectiveKind::{Allreduce, Bcast, Reduce, ReduceScatter, ReduceScatterBlock, Scan};
+    matches!(collective, Bcast | Reduce | Allreduce | Scan | ReduceScatter | ReduceScatterBlock)
 }
 
 /// The fate of empty messages where each pair of members has its own length.

@@ -8,7 +8,6 @@ mod openmpi;
 mod openmpi_4_0;
 mod openmpi_tables;
 mod simgrid;
-mod simgrid_nonblocking;
 mod simgrid_openmpi;
 
 use serde::Deserialize;
@@ -130,7 +129,7 @@ impl Library {
             (Self::SimGrid, CallMode::Blocking) => Choice::new(simgrid::choose(call)),
             (Self::SimGridOpenMpi, CallMode::Blocking) => simgrid_openmpi::choose(call),
             (Self::SimGrid | Self::SimGridOpenMpi, CallMode::Nonblocking) => {
-                Choice::new(simgrid_nonblocking::choose(call))
+                Choice::new(simgrid::choose_nonblocking(call))
             }
         };
         fallback::possible(self, choice, call)

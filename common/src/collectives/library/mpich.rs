@@ -66,20 +66,7 @@ pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
             ..=32_768 => Alltoall::Scattered,
             _ => Alltoall::PairwiseXor,
         }),
-        CollectiveKind::Barrier
-        | CollectiveKind::Reduce
-        | CollectiveKind::Scan
-        | CollectiveKind::Exscan
-        | CollectiveKind::ReduceScatter
-        | CollectiveKind::ReduceScatterBlock
-        | CollectiveKind::Gather
-        | CollectiveKind::Scatter
-        | CollectiveKind::Allgather
-        | CollectiveKind::Gatherv
-        | CollectiveKind::Scatterv
-        | CollectiveKind::Allgatherv
-        | CollectiveKind::Alltoallv
-        | CollectiveKind::Alltoallw => choose(&Call { nodes: None, ..*call }),
+        _ => choose(&Call { nodes: None, ..*call }),
     }
 }
 

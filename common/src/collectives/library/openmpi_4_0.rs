@@ -80,11 +80,7 @@ pub(super) fn choose(call: &Call) -> Choice {
             _ => Alltoall::Pairwise,
         }),
         CollectiveKind::Alltoallv => Algorithm::Alltoallv(Alltoallv::Pairwise),
-        CollectiveKind::Scan
-        | CollectiveKind::Exscan
-        | CollectiveKind::Gatherv
-        | CollectiveKind::Scatterv
-        | CollectiveKind::Alltoallw => openmpi::choose(call),
+        _ => openmpi::choose(call),
     })
 }
 

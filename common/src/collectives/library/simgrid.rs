@@ -20,6 +20,7 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
 ];
 
+/// The algorithm for a blocking call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     match call.kind {
         CollectiveKind::Barrier => Algorithm::Barrier(Barrier::PostedLinear),
@@ -49,6 +50,20 @@ pub(super) fn choose(call: &Call) -> Algorithm {
         CollectiveKind::Allgatherv => Algorithm::Allgatherv(Allgatherv::Spread),
         CollectiveKind::Alltoallv => Algorithm::Alltoallv(Alltoallv::Linear),
         CollectiveKind::Alltoallw => Algorithm::Alltoallw(Alltoallv::Linear),
+    }
+}
+
+/// The algorithm for a non-blocking call. Reductions start everything at once, too. `ibarrier` starts even the answers of
+/// member 0 at once, so no member waits for another; here, the blocking barrier is used.
+pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
+    match call.kind {
+        CollectiveKind::Bcast => Algorithm::Bcast(Bcast::Linear),
+        CollectiveKind::Reduce => Algorithm::Reduce(Reduce::LinearNonblocking),
+        CollectiveKind::Allreduce => Algorithm::Allreduce(Allreduce::AllToAll),
+        CollectiveKind::ReduceScatter => Algorithm::ReduceScatter(ReduceScatter::AllToAll),
+        CollectiveKind::ReduceScatterBlock => Algorithm::ReduceScatterBlock(ReduceScatter::AllToAll),
+        CollectiveKind::Alltoall => Algorithm::Alltoall(Alltoall::Linear),
+        _ => choose(call),
     }
 }
 

@@ -4,69 +4,52 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use super::{Condition, Rule, SiteRules, SiteRulesError};
-use crate::collectives::algorithms::{Algorithm, Choice};
+use crate::collectives::algorithms::Choice;
 use crate::collectives::call::CallMode;
 use crate::collectives::library::Library;
 use crate::event::CollectiveKind;
 use crate::units::Bytes;
 
-/// The collectives by number (`COLLTYPE_T`); `None`: neighbourhood collectives, which have no rules.
-const COLLECTIVES: [CollectiveKind; 17] = {
+/// The collectives by number (`COLLTYPE_T`, where neighbourhood collectives follow, which have no rules), and the algorithms
+/// of each by number, from 1 (`ompi_info --param coll tuned`). Others have no rules.
+const COLLECTIVES: [(CollectiveKind, &[&str]); 17] = {
     use CollectiveKind as Kind;
     [
-        Kind::Allgather,
-        Kind::Allgatherv,
-        Kind::Allreduce,
-        Kind::Alltoall,
-        Kind::Alltoallv,
-        Kind::Alltoallw,
-        Kind::Barrier,
-        Kind::Bcast,
-        Kind::Exscan,
-        Kind::Gather,
-        Kind::Gatherv,
-        Kind::Reduce,
-        Kind::ReduceScatter,
-        Kind::ReduceScatterBlock,
-        Kind::Scan,
-        Kind::Scatter,
-        Kind::Scatterv,
+        (Kind::Allgather, &["linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"]),
+        (Kind::Allgatherv, &["linear", "bruck", "ring", "neighbor", "two_proc"]),
+        (
+            Kind::Allreduce,
+            &["linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"],
+        ),
+        (Kind::Alltoall, &["linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"]),
+        (Kind::Alltoallv, &["linear", "pairwise"]),
+        (Kind::Alltoallw, &[]),
+        (Kind::Barrier, &["linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"]),
+        (
+            Kind::Bcast,
+            &[
+                "linear",
+                "chain",
+                "pipeline",
+                "split_binary_tree",
+                "binary_tree",
+                "binomial",
+                "knomial",
+                "scatter_allgather",
+                "scatter_allgather_ring",
+            ],
+        ),
+        (Kind::Exscan, &["linear", "recursive_doubling"]),
+        (Kind::Gather, &["linear", "binomial", "linear_sync"]),
+        (Kind::Gatherv, &[]),
+        (Kind::Reduce, &["linear", "chain", "pipeline", "binary", "binomial", "in_order_binary", "rabenseifner"]),
+        (Kind::ReduceScatter, &["non_overlapping", "recursive_halving", "ring", "butterfly"]),
+        (Kind::ReduceScatterBlock, &["basic_linear", "recursive_doubling", "recursive_halving", "butterfly"]),
+        (Kind::Scan, &["linear", "recursive_doubling"]),
+        (Kind::Scatter, &["linear", "binomial", "linear_nb"]),
+        (Kind::Scatterv, &[]),
     ]
 };
-
-/// The algorithms by number, from 1 (`ompi_info --param coll tuned`). Others have no rules.
-fn algorithms(collective: CollectiveKind) -> &'static [&'static str] {
-    match collective {
-        CollectiveKind::Allgather => &["linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"],
-        CollectiveKind::Allgatherv => &["linear", "bruck", "ring", "neighbor", "two_proc"],
-        CollectiveKind::Allreduce => {
-            &["linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"]
-        }
-        CollectiveKind::Alltoall => &["linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"],
-        CollectiveKind::Alltoallv => &["linear", "pairwise"],
-        CollectiveKind::Barrier => &["linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"],
-        CollectiveKind::Bcast => &[
-            "linear",
-            "chain",
-            "pipeline",
-            "split_binary_tree",
-            "binary_tree",
-            "binomial",
-            "knomial",
-            "scatter_allgather",
-            "scatter_allgather_ring",
-        ],
-        CollectiveKind::Reduce => {
-            &["linear", "chain", "pipeline", "binary", "binomial", "in_order_binary", "rabenseifner"]
-        }
-        CollectiveKind::ReduceScatter => &["non_overlapping", "recursive_halving", "ring", "butterfly"],
-        CollectiveKind::ReduceScatterBlock => &["basic_linear", "recursive_doubling", "recursive_halving", "butterfly"],
-        CollectiveKind::Gather => &["linear", "binomial", "linear_sync"],
-        CollectiveKind::Scatter => &["linear", "binomial", "linear_nb"],
-        CollectiveKind::Scan | CollectiveKind::Exscan => &["linear", "recursive_doubling"],
-        CollectiveKind::Gatherv | CollectiveKind::Scatterv | CollectiveKind::Alltoallw => &[],
-    }
-}
 
 /// The numbers of a file, each with its line. `#` begins a comment.
 struct RuleNumbers<'a> {
@@ -119,22 +102,22 @@ pub(super) fn parse(text: &str) -> Result<SiteRules, SiteRulesError> {
                 if second.is_some() {
                     numbers.next::<u64>("the most requests")?;
                 }
-                let named = collective.map(|kind| (kind, named(kind, algorithm)));
-                let choice = match named {
-                    _ if algorithm == 0 => None,
-                    Some((kind, None)) if !algorithms(kind).is_empty() => {
-                        let message = format!("Open MPI's {} has no algorithm {algorithm}", kind.name());
-                        return Err(numbers.wrong(message));
+                let choice = match collective.zip(algorithm.checked_sub(1)) {
+                    Some(((kind, names), index)) if !names.is_empty() => {
+                        let name = names.get(index);
+                        let named =
+                            name.and_then(|name| Library::OpenMpi.algorithm_named(CallMode::Blocking, kind, name));
+                        let unknown =
+                            || numbers.wrong(format!("Open MPI's {} has no algorithm {algorithm}", kind.name()));
+                        Some(Choice { algorithm: named.ok_or_else(unknown)?, segment, fanout: fanout.max(1) })
                     }
-                    named => named.and_then(|(_, algorithm)| {
-                        Some(Choice { algorithm: algorithm?, segment, fanout: fanout.max(1) })
-                    }),
+                    _ => None,
                 };
                 by_bytes.push((from, choice));
             }
             by_members.push((members, by_bytes));
         }
-        let Some(kind) = collective else { continue };
+        let Some((kind, _)) = collective else { continue };
         for (members, by_bytes) in ranges(by_members) {
             for (bytes, choice) in ranges(by_bytes) {
                 let conditions = vec![Condition::Members(members.clone()), size(kind, bytes)];
@@ -146,11 +129,6 @@ pub(super) fn parse(text: &str) -> Result<SiteRules, SiteRulesError> {
         Some((line, _)) => Err(SiteRulesError { line, message: "the file goes on after its last rule".to_owned() }),
         None => Ok(SiteRules { library: Library::OpenMpi, rules, unknown: BTreeSet::new() }),
     }
-}
-
-fn named(collective: CollectiveKind, number: usize) -> Option<Algorithm> {
-    let name = algorithms(collective).get(number.checked_sub(1)?)?;
-    Library::OpenMpi.algorithm_named(CallMode::Blocking, collective, name)
 }
 
 /// What Open MPI compares with the size of a message in a rule (`ompi_coll_tuned_*_intra_dec_dynamic`).

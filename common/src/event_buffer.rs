@@ -9,8 +9,8 @@ use std::slice::from_ref;
 
 use crate::counts::LoopCounter;
 use crate::event::{
-    CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, PlainEvent, Rank, RequestId, SendMode, Tag,
-    Wildcard,
+    CommId, Completed, Completion, Event, Incoming, MessageCompletion, Outgoing, Quantifier, Rank, RequestId,
+    RequestKey, SendMode, Tag, Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
@@ -40,6 +40,30 @@ pub enum EventRef<'b> {
     Recv(ExactRecv, MessageCompletion),
     /// Any other event.
     Event(&'b Event),
+}
+
+/// One of the most frequent events of a trace: a computation, or a message with no more than a peer, a tag and a size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PlainEvent {
+    Compute(Instructions),
+    Send(Outgoing),
+    Recv(Incoming),
+    Isend(Outgoing),
+    Irecv(Incoming),
+    Wait(RequestKey),
+}
+
+impl From<PlainEvent> for Event {
+    fn from(plain: PlainEvent) -> Self {
+        match plain {
+            PlainEvent::Compute(work) => Self::Compute(work),
+            PlainEvent::Send(message) => Self::Send(SendMode::Standard, message, Completion::Blocking),
+            PlainEvent::Recv(message) => Self::Recv(message, Completion::Blocking),
+            PlainEvent::Isend(message) => Self::Send(SendMode::Standard, message, Completion::Request(None)),
+            PlainEvent::Irecv(message) => Self::Recv(message, Completion::Request(None)),
+            PlainEvent::Wait(key) => Self::Wait(Quantifier::Single, Completed::One(key, None)),
+        }
+    }
 }
 
 /// Takes events as a reader finds them.

@@ -82,46 +82,27 @@ impl Volumes {
     }
 }
 
-/// Writes the kinds of collectives and their names side by side.
-macro_rules! kinds {
-    ($($kind:ident = $name:literal,)+) => {
-        /// A collective operation without its arguments.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(missing_docs)] // Named as MPI names them.
-        pub enum CollectiveKind {
-            $($kind,)+
-        }
-
-        impl CollectiveKind {
-            /// The name of MPI's function in lower case, without `mpi_`.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)+
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    Barrier = "barrier",
-    Bcast = "bcast",
-    Reduce = "reduce",
-    Allreduce = "allreduce",
-    Scan = "scan",
-    Exscan = "exscan",
-    ReduceScatter = "reduce_scatter",
-    ReduceScatterBlock = "reduce_scatter_block",
-    Gather = "gather",
-    Scatter = "scatter",
-    Allgather = "allgather",
-    Alltoall = "alltoall",
-    Gatherv = "gatherv",
-    Scatterv = "scatterv",
-    Allgatherv = "allgatherv",
-    Alltoallv = "alltoallv",
-    Alltoallw = "alltoallw",
+/// A collective operation without its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // Named as MPI names them.
+pub enum CollectiveKind {
+    Barrier,
+    Bcast,
+    Reduce,
+    Allreduce,
+    Scan,
+    Exscan,
+    ReduceScatter,
+    ReduceScatterBlock,
+    Gather,
+    Scatter,
+    Allgather,
+    Alltoall,
+    Gatherv,
+    Scatterv,
+    Allgatherv,
+    Alltoallv,
+    Alltoallw,
 }
 
 /// The arguments that MPI's function for a kind of collective has.
@@ -149,6 +130,17 @@ pub enum Extent {
 }
 
 impl CollectiveKind {
+    /// The name of MPI's function in lower case, without `mpi_`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            // In a trace, the words are SimGrid's.
+            Self::ReduceScatter => "reduce_scatter",
+            Self::ReduceScatterBlock => "reduce_scatter_block",
+            _ => self.word(),
+        }
+    }
+
     /// Whether the result of a reduction is scattered among the members.
     #[must_use]
     pub const fn is_shared_out(self) -> bool {

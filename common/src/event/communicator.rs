@@ -49,26 +49,13 @@ impl CommCall {
     /// Whether the call joins two groups that may be of different worlds.
     #[must_use]
     pub const fn joins_worlds(self) -> bool {
-        match self {
-            Self::Spawn | Self::Parent | Self::Accept | Self::Connect | Self::Join => true,
-            Self::Dup | Self::Idup | Self::Split | Self::SplitType | Self::Create | Self::CreateGroup => false,
-            Self::CartCreate | Self::CartSub => false,
-            Self::GraphCreate | Self::DistGraphCreate | Self::DistGraphCreateAdjacent => false,
-            Self::IntercommCreate | Self::IntercommMerge | Self::CreateFromGroup | Self::World => false,
-        }
+        matches!(self, Self::Spawn | Self::Parent | Self::Accept | Self::Connect | Self::Join)
     }
 
     /// Whether all members of the parent make the call, in one order with their other collectives on the parent.
     #[must_use]
     pub const fn is_collective_on_parent(self) -> bool {
-        match self {
-            Self::CreateGroup | Self::CreateFromGroup | Self::World => false,
-            Self::Dup | Self::Idup | Self::Split | Self::SplitType | Self::Create => true,
-            Self::CartCreate | Self::CartSub => true,
-            Self::GraphCreate | Self::DistGraphCreate | Self::DistGraphCreateAdjacent => true,
-            Self::IntercommCreate | Self::IntercommMerge => true,
-            Self::Spawn | Self::Parent | Self::Accept | Self::Connect | Self::Join => true,
-        }
+        !matches!(self, Self::CreateGroup | Self::CreateFromGroup | Self::World)
     }
 }
 

@@ -17,7 +17,6 @@ mod communicator;
 mod file;
 mod mark;
 mod one_sided;
-mod plain;
 mod point_to_point;
 mod rank_set;
 mod uses;
@@ -30,7 +29,6 @@ pub use communicator::{CommCall, CommId, Group};
 pub use file::{Direction, FileAccess, FileEvent, FileId, FilePointer, FilePosition, Manage, Phase, SeekDistance};
 pub use mark::{CallSiteId, CallStack, CodePlace, Mark, Unrecorded, UnrecordedCall};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
-pub(crate) use plain::PlainEvent;
 pub use point_to_point::{
     Completed, Completion, Incoming, MessageCompletion, Outgoing, Partitioned, Quantifier, RequestId, RequestKey,
     SendMode, Tag, Wildcard,

@@ -8,7 +8,6 @@
 //! `noncommutative` is at the end of a reduction with a non-commutative operation, behind the size of an element.
 
 use super::ParseError;
-use super::datatype;
 use super::fields::Fields;
 use super::line::{BYTE, Line};
 use crate::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volumes};
@@ -80,8 +79,8 @@ pub(super) fn read(
     f: &mut Fields,
 ) -> Result<Collective, ParseError> {
     let signature = kind.signature();
-    let send = Counts::read(kind, signature.send, members, f)?;
-    let recv = Counts::read(kind, signature.recv, members, f)?;
+    let mut send = counts(kind, signature.send, members, f)?;
+    let mut recv = counts(kind, signature.recv, members, f)?;
     let work = if signature.reduces { work(f)? } else { Instructions(0.0) };
     let root = if signature.is_rooted && !f.accept(NO_ROOT) { Some(root(f)?) } else { None };
     // SimGrid may put an allgatherv's displacements after the counts or after the datatypes: they move no data.
@@ -90,8 +89,8 @@ pub(super) fn read(
         displacements(f)?;
     }
     let types = datatypes(kind);
-    let sent = if types >= 1 { datatype::element(f)?.unwrap_or(default) } else { Bytes(1) };
-    let received = if types == 2 { datatype::element(f)?.unwrap_or(default) } else { sent };
+    let sent = if types >= 1 { f.datatype()?.unwrap_or(default) } else { Bytes(1) };
+    let received = if types == 2 { f.datatype()?.unwrap_or(default) } else { sent };
     // SimGrid writes a second, unused datatype after some; titr the element size after `6`.
     let element = match kind {
         CollectiveKind::Barrier => Bytes(1),
@@ -99,7 +98,8 @@ pub(super) fn read(
         _ if f.at_end() => sent,
         _ => f.bytes("the size of an element", Bytes(1))?,
     };
-    let (send, recv) = (send.times(sent), recv.times(received));
+    scale(&mut send, sent);
+    scale(&mut recv, received);
     let is_commutative = !(signature.reduces && f.accept(NONCOMMUTATIVE));
     Ok(Collective { comm, kind, root, send, recv, element: element.max(Bytes(1)), work, is_commutative })
 }
@@ -112,45 +112,33 @@ fn displacements(f: &mut Fields) -> Result<(), ParseError> {
     Ok(())
 }
 
-/// Numbers of elements.
-enum Counts {
-    None,
-    Each(u64),
-    PerMember(Vec<u64>),
-}
-
-impl Counts {
-    fn read(kind: CollectiveKind, extent: Extent, members: usize, f: &mut Fields) -> Result<Self, ParseError> {
-        match extent {
-            Extent::None => Ok(Self::None),
-            Extent::Each => Ok(Self::Each(count(f)?)),
-            Extent::PerMember => {
-                if has_totals(kind) {
-                    count(f)?;
-                }
-                let found = f.count();
-                if found < members {
-                    let expected = format!("{members} counts are expected, one for each member; {found} fields follow");
-                    return Err(f.error(expected));
-                }
-                Ok(Self::PerMember((0..members).map(|_| count(f)).collect::<Result<_, _>>()?))
+/// The numbers of elements in a buffer.
+fn counts(kind: CollectiveKind, extent: Extent, members: usize, f: &mut Fields) -> Result<Volumes, ParseError> {
+    let count = |f: &mut Fields| f.bytes("a count", Bytes(1));
+    match extent {
+        Extent::None => Ok(Volumes::None),
+        Extent::Each => Ok(Volumes::Each(count(f)?)),
+        Extent::PerMember => {
+            if has_totals(kind) {
+                count(f)?;
             }
-        }
-    }
-
-    fn times(self, element: Bytes) -> Volumes {
-        match self {
-            Self::None => Volumes::None,
-            Self::Each(count) => Volumes::Each(element.times(count)),
-            Self::PerMember(counts) => {
-                Volumes::PerMember(counts.into_iter().map(|count| element.times(count)).collect())
+            let found = f.count();
+            if found < members {
+                let expected = format!("{members} counts are expected, one for each member; {found} fields follow");
+                return Err(f.error(expected));
             }
+            Ok(Volumes::PerMember((0..members).map(|_| count(f)).collect::<Result<_, _>>()?))
         }
     }
 }
 
-fn count(f: &mut Fields) -> Result<u64, ParseError> {
-    Ok(f.bytes("a count", Bytes(1))?.0)
+/// Makes bytes of numbers of elements.
+fn scale(counts: &mut Volumes, element: Bytes) {
+    match counts {
+        Volumes::None => {}
+        Volumes::Each(count) => *count = count.times(element.0),
+        Volumes::PerMember(counts) => counts.iter_mut().for_each(|count| *count = count.times(element.0)),
+    }
 }
 
 /// The computation of the reduction. SimGrid's tracer writes −1 where it does not know it.

@@ -85,24 +85,25 @@ impl<'a> Fields<'a> {
         Ok(word)
     }
 
-    /// A name in the letters of C.
-    pub(super) fn name(&mut self, what: &str) -> Result<&'a str, ParseError> {
+    /// What `read` reads; `None`: the next field is not what is expected.
+    #[inline]
+    fn expect<T>(&mut self, what: &str, read: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, ParseError> {
         let at = self.rest;
-        let word = self.word(what)?;
-        let is_name = word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-        str::from_utf8(word).ok().filter(|_| is_name).ok_or_else(|| {
+        read(self).ok_or_else(|| {
             self.rest = at;
             self.expected(what)
         })
     }
 
+    /// A name in the letters of C.
+    pub(super) fn name(&mut self, what: &str) -> Result<&'a str, ParseError> {
+        let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        self.expect(what, |f| f.text(what).ok().filter(is_name))
+    }
+
     /// A name of the program's own.
     pub(super) fn text(&mut self, what: &str) -> Result<&'a str, ParseError> {
-        let at = self.rest;
-        str::from_utf8(self.word(what)?).map_err(|_| {
-            self.rest = at;
-            self.expected(what)
-        })
+        self.expect(what, |f| str::from_utf8(f.word(what).ok()?).ok())
     }
 
     /// A whole number that may be negative.
@@ -146,27 +147,15 @@ impl<'a> Fields<'a> {
 
     /// A finite number, in any spelling of a float.
     pub(super) fn float(&mut self, what: &str) -> Result<f64, ParseError> {
-        let at = self.rest;
-        let value = match self.whole() {
-            Some(whole) => whole as f64,
-            None => self.field(what, double)?,
-        };
-        if value.is_finite() {
-            return Ok(value);
-        }
-        self.rest = at;
-        Err(self.expected(what))
+        self.expect(what, |f| match f.whole() {
+            Some(whole) => Some(whole as f64),
+            None => f.field(what, double).ok().filter(|value| value.is_finite()),
+        })
     }
 
     /// A number that is not negative.
     pub(super) fn volume(&mut self, what: &str) -> Result<f64, ParseError> {
-        let at = self.rest;
-        let value = self.float(what)?;
-        if value >= 0.0 {
-            return Ok(value);
-        }
-        self.rest = at;
-        Err(self.expected(what))
+        self.expect(what, |f| f.float(what).ok().filter(|&value| value >= 0.0))
     }
 
     /// A count of elements of `size` bytes. SimGrid reads counts as floats (`1e6`) and cuts the fraction off.
@@ -217,12 +206,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn small(&mut self, what: &str) -> Result<u32, ParseError> {
-        let at = self.rest;
-        if let Some(number) = self.whole().and_then(|whole| u32::try_from(whole).ok()) {
-            return Ok(number);
-        }
-        self.rest = at;
-        Err(self.expected(what))
+        self.expect(what, |f| u32::try_from(f.whole()?).ok())
     }
 
     pub(super) fn rank(&mut self, what: &str) -> Result<Rank, ParseError> {
@@ -270,12 +254,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A datatype's number.
-    pub(super) fn datatype(&mut self) -> Result<i64, ParseError> {
-        match self.whole() {
-            Some(number) => Ok(number.cast_signed()),
-            None => self.field("the number of a datatype", nom::character::complete::i64),
+    /// The size of an element of the datatype in the next field; `None` at the end of the line.
+    pub(super) fn datatype(&mut self) -> Result<Option<Bytes>, ParseError> {
+        if self.at_end() {
+            return Ok(None);
         }
+        let column = self.column();
+        let number = match self.whole() {
+            Some(number) => number.cast_signed(),
+            None => self.field("the number of a datatype", nom::character::complete::i64)?,
+        };
+        let unknown = || ParseError { column, what: "SimGrid has no datatype of this number".into() };
+        size_of_datatype(number).map(Some).ok_or_else(unknown)
     }
 
     /// A source or a tag that may be `*`; SimGrid writes any negative number for it.
@@ -283,15 +273,9 @@ impl<'a> Fields<'a> {
         if self.accept("*") {
             return Ok(None);
         }
-        let at = self.rest;
-        let number = match self.whole() {
-            Some(number) => u32::try_from(number).ok(),
-            None if self.field(what, nom::character::complete::i64)? < 0 => return Ok(None),
-            None => None,
-        };
-        number.map(|number| Some(make(number))).ok_or_else(|| {
-            self.rest = at;
-            self.expected(what)
+        self.expect(what, |f| match f.whole() {
+            Some(number) => Some(Some(make(u32::try_from(number).ok()?))),
+            None => (f.field(what, nom::character::complete::i64).ok()? < 0).then_some(None),
         })
     }
 
@@ -346,4 +330,22 @@ fn skip_blanks(mut input: &[u8]) -> &[u8] {
 fn number(digits: &[u8]) -> Option<u32> {
     let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok()
+}
+
+/// The size of one element of datatype `id`, as SimGrid 3.32 numbers them (`smpi_datatype.cpp`); `None` for an unknown
+/// number. Derived types are all −1 there, so their size is lost: SimGrid replays them as size zero.
+pub(super) fn size_of_datatype(id: i64) -> Option<Bytes> {
+    Some(Bytes(match id {
+        -1 => 0,
+        2 | 6 | 8 | 9 | 16 | 17 | 21 | 45 | 51 | 55 | 56 | 57 => 1,
+        3 | 10 | 18 | 22 | 46 => 2,
+        1 | 5 | 11 | 15 | 19 | 23 | 38 | 39 | 47 => 4,
+        0 | 4 | 7 | 12 | 13 | 20 | 24 | 25 | 28 | 29 | 40 | 42 | 48 | 52 | 58 | 59 => 8,
+        // Pairs for MAXLOC and MINLOC, as C lays them out.
+        30 | 33 | 34 | 35 => 8,
+        31 | 32 | 36 | 37 => 16,
+        14 | 26 | 41 | 43 | 49 | 53 => 16,
+        27 | 44 | 50 | 54 => 32,
+        _ => return None,
+    }))
 }

@@ -135,7 +135,6 @@ impl<'a> Line<'a> {
 
     pub(super) fn completed(&mut self, word: &str, completed: &Completed) -> &mut Self {
         self.word(word);
-        self.0.extend_from_slice(completed.suffix().as_bytes());
         match completed {
             Completed::Outstanding(None) => self,
             Completed::Outstanding(Some(count)) => self.number(u64::from(*count)),
@@ -146,7 +145,10 @@ impl<'a> Line<'a> {
                     None => self,
                 }
             }
-            Completed::These(requests) => self.requests(requests),
+            Completed::These(requests) => {
+                self.0.extend_from_slice(b"_of");
+                self.requests(requests)
+            }
         }
     }
 

@@ -54,7 +54,6 @@
 
 mod collective;
 mod completion;
-mod datatype;
 mod fields;
 mod file;
 mod line;

@@ -6,11 +6,12 @@ use super::ParseError;
 use super::fields::Fields;
 use super::words::{Form, RECV};
 use super::world_of;
-use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain, task};
+use super::{collective, completion, file, mark, message, neighborhood, one_sided, partitioned, plain, task};
 use crate::event::{
-    Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,
-    NeighborOp, Other, Outgoing, PlainEvent, Rank, RequestId, SendMode, Tag, Wildcard,
+    Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message,
+    MessageCompletion, MessageEnd, NeighborOp, Other, Outgoing, Rank, RequestId, SendMode, Tag, Wildcard,
 };
+use crate::event_buffer::PlainEvent;
 use crate::units::{Bytes, Instructions, Seconds};
 
 /// Reads the lines of one rank's stream in order. The meaning of a line depends on a few earlier lines: `init` with an
@@ -191,23 +192,24 @@ impl Parser {
     }
 
     fn send(&self, mode: SendMode, form: Form, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
-        let message = message::outgoing(comm, self.world, f)?;
-        let (message, completion) = match form {
-            Form::Blocking => (self.scaled_outgoing(message, f)?, Completion::Blocking),
-            Form::Nonblocking => (self.scaled_outgoing(message, f)?, Completion::Request(f.optional_request()?)),
-            Form::Persistent => (message, Completion::Persistent(f.request()?)),
-        };
+        let mut message = message::outgoing(comm, self.world, f)?;
+        let completion = self.completion(form, &mut message.bytes, f)?;
         Ok(Event::Send(mode, message, completion))
     }
 
     fn receive(&self, form: Form, comm: CommId, f: &mut Fields) -> Result<Event, ParseError> {
-        let message = message::incoming(comm, self.world, f)?;
-        let (message, completion) = match form {
-            Form::Blocking => (self.scaled_incoming(message, f)?, Completion::Blocking),
-            Form::Nonblocking => (self.scaled_incoming(message, f)?, Completion::Request(f.optional_request()?)),
-            Form::Persistent => (message, Completion::Persistent(f.request()?)),
-        };
+        let mut message = message::incoming(comm, self.world, f)?;
+        let completion = self.completion(form, &mut message.bytes, f)?;
         Ok(Event::Recv(Incoming { wildcard: message::wildcard(&message, f)?, ..message }, completion))
+    }
+
+    /// What follows the volume of a message, which counts elements of a datatype unless the request is persistent.
+    fn completion(&self, form: Form, volume: &mut Bytes, f: &mut Fields) -> Result<MessageCompletion, ParseError> {
+        if form == Form::Persistent {
+            return Ok(Completion::Persistent(f.request()?));
+        }
+        *volume = self.scaled(*volume, f)?;
+        Ok(if form == Form::Blocking { Completion::Blocking } else { Completion::Request(f.optional_request()?) })
     }
 
     fn comm_create(&mut self, call: CommCall, f: &mut Fields) -> Result<Event, ParseError> {
@@ -256,16 +258,6 @@ impl Parser {
         Ok(Event::Annotation(Annotation::Message(Message { comm, number, end, peer, bytes, span })))
     }
 
-    /// The volume counts elements of the datatype in the next field, or of the default one.
-    fn scaled_outgoing(&self, message: Outgoing, f: &mut Fields) -> Result<Outgoing, ParseError> {
-        Ok(Outgoing { bytes: self.scaled(message.bytes, f)?, ..message })
-    }
-
-    /// The volume counts elements of the datatype in the next field, or of the default one.
-    fn scaled_incoming(&self, message: Incoming, f: &mut Fields) -> Result<Incoming, ParseError> {
-        Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
-    }
-
     /// `SOURCE TAG BYTES [WILD]`.
     fn open_incoming(&self, comm: CommId, f: &mut Fields) -> Result<Incoming, ParseError> {
         let message = message::incoming(comm, self.world, f)?;
@@ -274,7 +266,7 @@ impl Parser {
 
     /// `count` elements of the datatype in the next field, or of the default one.
     fn scaled(&self, count: Bytes, f: &mut Fields) -> Result<Bytes, ParseError> {
-        Ok(datatype::element(f)?.unwrap_or(self.element).times(count.0))
+        Ok(f.datatype()?.unwrap_or(self.element).times(count.0))
     }
 
     /// `sendRecv SCOUNT DESTINATION RCOUNT SOURCE STYPE RTYPE`: SimGrid loses the tags.

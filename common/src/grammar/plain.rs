@@ -3,8 +3,9 @@
 //!
 //! All other lines, and all lines with mistakes, are left to [`Parser`](super::Parser), which gives the same results.
 
-use super::datatype;
-use crate::event::{CommId, Incoming, Outgoing, PlainEvent, Rank, RequestKey, Tag, Wildcard};
+use super::fields::size_of_datatype;
+use crate::event::{CommId, Incoming, Outgoing, Rank, RequestKey, Tag, Wildcard};
+use crate::event_buffer::PlainEvent;
 use crate::units::{Bytes, Instructions};
 
 /// A number has fewer digits than this, so that it fits a float too.
@@ -35,7 +36,7 @@ pub(super) fn line(line: &[u8], world: u32, element: Bytes) -> Option<(Rank, Pla
         (_, &[with, named, elements, ref datatype @ ..]) => {
             let element = match datatype {
                 [] => element,
-                [datatype] => datatype::size(datatype.cast_signed())?,
+                [datatype] => size_of_datatype(datatype.cast_signed())?,
                 _ => return None,
             };
             let (comm, with, tag, bytes) = (CommId::WORLD, peer(with)?, tag(named)?, element.times(elements));

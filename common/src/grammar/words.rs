@@ -1,7 +1,7 @@
 //! The words of the grammar, each spelled once for writing, reading and reports.
 
 use crate::event::{
-    Annotation, CollectiveKind, CommCall, Completed, Completion, Event, MessageEnd, NeighborOp, Quantifier, SendMode,
+    Annotation, CollectiveKind, CommCall, Completion, Event, MessageEnd, NeighborOp, Quantifier, SendMode,
 };
 
 /// Writes the variants of an enum and their words side by side: `ALL`, `word`, and the variant of a word.
@@ -180,17 +180,6 @@ impl Quantifier {
             Self::All => "testall",
             Self::Any => "testany",
             Self::Some => "testsome",
-        }
-    }
-}
-
-impl Completed {
-    /// The end of the word of a wait or a test: whether requests are identified by source, destination and tag or
-    /// counted (`wait`, `waitall`), or listed (`wait_of`).
-    pub(super) const fn suffix(&self) -> &'static str {
-        match self {
-            Self::Outstanding(_) | Self::One(..) => "",
-            Self::These(_) => "_of",
         }
     }
 }

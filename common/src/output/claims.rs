@@ -36,7 +36,7 @@ impl From<Clash> for io::Error {
 }
 
 /// Device and inode: the identity of a file, independent of its name.
-type Identity = (u64, u64);
+pub(crate) type Identity = (u64, u64);
 
 /// Whether a file with this path in a directory would belong to the trace there.
 pub type IsPart = fn(&Path) -> bool;
@@ -169,7 +169,8 @@ pub fn can_be_file(output: &Path) -> io::Result<()> {
     }
 }
 
-fn identity(found: &Metadata) -> Identity {
+/// The identity of a file that was found.
+pub(crate) fn identity(found: &Metadata) -> Identity {
     (found.dev(), found.ino())
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
-use super::claims::{self, directory_of, open};
+use super::claims::{self, directory_of, identity, open};
 use super::named;
 use super::temporary::Temporary;
 
@@ -134,15 +134,11 @@ fn own_stream(path: &Path) -> io::Result<Option<File>> {
     let wanted = fs::metadata(path)?;
     let (out, err) = (io::stdout(), io::stderr());
     for stream in [out.as_fd(), err.as_fd()] {
-        if open(stream)?.is_some_and(|found| same(&found, &wanted)) {
+        if open(stream)?.is_some_and(|found| identity(&found) == identity(&wanted)) {
             return Ok(Some(File::from(stream.try_clone_to_owned()?)));
         }
     }
     Ok(None)
-}
-
-fn same(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// The file at `path`, emptied.

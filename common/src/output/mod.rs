@@ -9,7 +9,6 @@
 mod claims;
 mod directory;
 mod file;
-mod hidden;
 mod temporary;
 
 use std::io;
@@ -18,9 +17,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use claims::{Clash, Command, IsPart, can_be_file, claim, read};
-pub use directory::{OutputDirectory, make_directory};
+pub(crate) use claims::{Identity, identity};
+pub use directory::{HiddenDirectory, OutputDirectory, give_name, make_directory};
 pub use file::OutputFile;
-pub use hidden::{HiddenDirectory, give_name};
 pub use temporary::{begin, is_unfinished, remove_leftovers, remove_unfinished};
 
 /// A place that cannot be written.

@@ -23,21 +23,7 @@ pub fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option
             let volumes = Volumes::Each(Bytes(8));
             (CollectiveKind::Allgather, volumes.clone(), volumes, Bytes(8))
         }
-        CommCall::Dup
-        | CommCall::Create
-        | CommCall::CreateGroup
-        | CommCall::CartCreate
-        | CommCall::GraphCreate
-        | CommCall::DistGraphCreate
-        | CommCall::DistGraphCreateAdjacent
-        | CommCall::IntercommCreate
-        | CommCall::IntercommMerge
-        | CommCall::CreateFromGroup
-        | CommCall::Spawn
-        | CommCall::Parent
-        | CommCall::Accept
-        | CommCall::Connect
-        | CommCall::Join => (CollectiveKind::Allreduce, Volumes::Each(Bytes(4)), Volumes::None, Bytes(4)),
+        _ => (CollectiveKind::Allreduce, Volumes::Each(Bytes(4)), Volumes::None, Bytes(4)),
     };
     let is_over_made = call.joins_worlds()
         || matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup);

@@ -7,11 +7,9 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use super::event::{Series, TimelineEvent, TimelineWriter};
 use crate::time::Time;
 use crate::units::Bytes;
-
-use crate::timeline::event::TimelineWriter;
-use crate::timeline::event::{Series, TimelineEvent};
 
 /// Puts events in the order of time, and writes them in several formats.
 pub struct EventSorter {

@@ -7,12 +7,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
+use super::event::{Arrow, Series, State, TimelineEvent, TimelineWriter};
 use crate::event::{Rank, RankSet};
 use crate::time::Time;
 use crate::units::Bytes;
-
-use crate::timeline::event::TimelineWriter;
-use crate::timeline::event::{Arrow, Series, State, TimelineEvent};
 
 /// The ranks and the time that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// The way in which the trace of a rank ended. The trace is complete up to that point, unless the rank was
 /// [killed](Self::Running).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
     /// The rank is still running, or it was killed.
+    #[default]
     Running,
     /// The trace ended in `MPI_Finalize`.
     Finalize,

@@ -76,36 +76,6 @@ pub enum SkipSupport {
     Ended,
 }
 
-impl<S: EventSource + ?Sized> EventSource for Box<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        (**self).read(events)
-    }
-
-    fn goes_round(&mut self, most: usize) -> bool {
-        (**self).goes_round(most)
-    }
-
-    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
-        (**self).read_round(events, most)
-    }
-
-    fn pass(&mut self, passed: &mut SkippedEvents, most: usize) -> Result<SkipSupport, TraceError> {
-        (**self).pass(passed, most)
-    }
-
-    fn origin(&self) -> Option<Arc<dyn EventOrigin>> {
-        (**self).origin()
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        (**self).path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        (**self).torn()
-    }
-}
-
 /// A list of events, all of the main thread.
 impl EventSource for std::vec::IntoIter<Event> {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {

@@ -82,15 +82,7 @@ fn write(
 ) -> Result<(Gathered, PathBuf), TraceError> {
     let place = hidden.path("whole");
     let cannot_write = |error| TraceError::io(output)(error);
-    let into = Output::create(&place, into_archive).map_err(cannot_write)?;
-    Ok((copy(whole, into, cannot_write)?, place))
-}
-
-fn copy(
-    whole: Whole,
-    mut output: Output,
-    cannot_write: impl Fn(io::Error) -> TraceError + Copy,
-) -> Result<Gathered, TraceError> {
+    let mut into = Output::create(&place, into_archive).map_err(cannot_write)?;
     let Whole { mut manifest, streams, .. } = whole;
     let mut gathered = Gathered { ranks: manifest.ranks, size: Bytes(0), unchecked: 0 };
     let size = |stream: &Section| stream.remaining().map_err(TraceError::io(stream.name()));
@@ -102,23 +94,23 @@ fn copy(
         gathered.size += Bytes(size);
     }
     let text = manifest.to_json().map_err(cannot_write)?;
-    output.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
-    output.write(&text).map_err(cannot_write)?;
+    into.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
+    into.write(&text).map_err(cannot_write)?;
     for ((entry, stream), size) in manifest.per_rank.iter().zip(streams).zip(sizes) {
         let rank = Rank(entry.rank);
-        output.begin(&directory::stream(Path::new(""), rank), size).map_err(cannot_write)?;
+        into.begin(&directory::stream(Path::new(""), rank), size).map_err(cannot_write)?;
         let mut stream = stream.clone();
         let mut crc = Crc::new();
         stream.read_pieces(|bytes| {
             crc.update(bytes);
-            output.write(bytes).map_err(cannot_write)
+            into.write(bytes).map_err(cannot_write)
         })?;
         if let Some(said) = entry.crc32.filter(|&said| said != crc.sum()) {
             return Err(TraceError::Checksum { path: stream.name().into(), found: crc.sum(), said });
         }
     }
-    output.finish().map_err(cannot_write)?;
-    Ok(gathered)
+    into.finish().map_err(cannot_write)?;
+    Ok((gathered, place))
 }
 
 impl Output {

@@ -119,9 +119,7 @@ impl Lines {
         loop {
             if let Some(length) = memchr::memchr(b'\n', &self.text[searched..]) {
                 let line = self.start + self.mark()?..searched + length;
-                self.start = line.end + 1;
-                self.line += 1;
-                self.last = line.clone();
+                self.give(line.clone());
                 return Ok(Some(&self.text[line]));
             }
             let pending = self.text.len() - self.start;
@@ -138,12 +136,19 @@ impl Lines {
                 }
                 // A last line without a newline is a line.
                 let line = self.mark()?..pending;
+                self.give(line.clone());
                 self.start = pending;
-                self.line += 1;
-                self.last = line.clone();
                 return Ok(Some(&self.text[line]));
             }
         }
+    }
+
+    /// The next line is given out, with its newline.
+    #[inline]
+    fn give(&mut self, line: Range<usize>) {
+        self.start = line.end + 1;
+        self.line += 1;
+        self.last = line;
     }
 
     /// The bytes of a byte-order mark before the next line, which only the first line may have.
@@ -166,9 +171,7 @@ impl Lines {
         let line = self.start..self.start + length;
         let taken = take(&self.text[line.clone()]);
         if taken {
-            self.start = line.end + 1;
-            self.line += 1;
-            self.last = line;
+            self.give(line);
         }
         taken
     }
@@ -262,7 +265,7 @@ impl Lines {
                 }
                 _ if length <= CHECKED_MEMBER => continue,
                 _ if given == length => Unread::Member(Box::new(member)),
-                _ => Unread::Member(Box::new(skipped(start, given, piece).map_err(|error| self.torn(&error))?)),
+                _ => Unread::Member(Box::new(skipped(start, given).map_err(|error| self.torn(&error))?)),
             };
             return Ok(());
         }
@@ -270,7 +273,7 @@ impl Lines {
 
     /// Unpacks more of a member that was checked.
     fn rest(&mut self, rest: BufferTail, piece: &mut [u8]) -> io::Result<()> {
-        let mut member = skipped(rest.member.clone(), rest.given, piece)?;
+        let mut member = skipped(rest.member.clone(), rest.given)?;
         let end = rest.length.min(rest.given + self.room());
         let mut given = rest.given;
         while given < end {
@@ -314,17 +317,10 @@ fn begun(file: Section) -> GzipMember {
 }
 
 /// The member that begins at `file`, from after the first `given` bytes of its text on.
-fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<GzipMember> {
+fn skipped(file: Section, given: usize) -> io::Result<GzipMember> {
     let mut member = begun(file);
-    let mut left = given;
-    while left > 0 {
-        let room = piece.len().min(left);
-        match read_some(&mut member, &mut piece[..room])? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => left -= read,
-        }
-    }
-    Ok(member)
+    let passed = io::copy(&mut member.by_ref().take(given as u64), &mut io::sink())?;
+    if passed == given as u64 { Ok(member) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 /// The file from where a member ended.

@@ -20,7 +20,7 @@ pub use super::ended::{Ended, Signal};
 pub const VERSION: u32 = 1;
 
 /// The description of a whole trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Version of the layout.
     pub titr: u32,
@@ -69,10 +69,11 @@ pub struct ForeignOrigin {
 }
 
 /// The contents of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Volumes only.
+    #[default]
     Ti,
     /// Volumes, times, and the messages that collectives are made of.
     Extended,
@@ -94,7 +95,7 @@ pub struct RankEntry {
 }
 
 /// What is known of a rank and its stream, and may be the same for many ranks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankRecording {
     /// The unique name of the run, the same for all its ranks; empty if the run has no name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -173,10 +174,6 @@ impl DerefMut for RankEntry {
     }
 }
 
-fn programs_text(programs: &[&Vec<String>]) -> String {
-    programs.iter().map(|command| command.join(" ")).collect::<Vec<_>>().join(" : ")
-}
-
 fn one() -> u32 {
     1
 }
@@ -208,7 +205,7 @@ impl Clock {
 }
 
 /// The counter that computation was measured with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counter {
     /// The kind of counter: `papi`, `perf` or `cpu`.
     pub kind: String,
@@ -246,20 +243,7 @@ impl Manifest {
     pub fn of_unknown_origin(ranks: u32) -> Self {
         let first = RankEntry::new(Rank(0), Counter::exact("unknown")).with(|first| first.ended = Ended::Finalize);
         let entry = |rank| RankEntry { rank, ..first.clone() };
-        Self {
-            titr: VERSION,
-            mode: Mode::Ti,
-            ranks,
-            command: Vec::new(),
-            mpi: String::new(),
-            started: None,
-            config: BTreeMap::new(),
-            untraced_ranks: Vec::new(),
-            foreign: None,
-            combined: None,
-            names: Vec::new(),
-            per_rank: (0..ranks).map(entry).collect(),
-        }
+        Self { titr: VERSION, ranks, per_rank: (0..ranks).map(entry).collect(), ..Self::default() }
     }
 
     /// The manifest of a complete trace in a format of another tool, with a time for each call. Computation between two
@@ -270,7 +254,6 @@ impl Manifest {
         let mut manifest = Self { mode: Mode::Extended, foreign: Some(foreign), ..Self::of_unknown_origin(ranks) };
         for entry in &mut manifest.per_rank {
             entry.counter = Counter {
-                kind: "clock".to_owned(),
                 unit: "nanoseconds between calls".to_owned(),
                 rate: Some(1e9),
                 resolution: 1.0,
@@ -287,14 +270,13 @@ impl Manifest {
         let all = std::iter::once(&self.command).chain(self.per_rank.iter().map(|entry| &entry.command));
         let mut programs: Vec<&Vec<String>> = Vec::new();
         for command in all.filter(|command| !command.is_empty()) {
-            if !programs.contains(&command) {
-                if programs.len() == 4 {
-                    return format!("{} : …", programs_text(&programs));
-                }
+            if programs.len() <= 4 && !programs.contains(&command) {
                 programs.push(command);
             }
         }
-        programs_text(&programs)
+        let mut texts: Vec<String> = programs.iter().take(4).map(|command| command.join(" ")).collect();
+        texts.extend((programs.len() > 4).then(|| "…".to_owned()));
+        texts.join(" : ")
     }
 
     /// The entry of a rank; `None` if there is no such rank, or it ran without the tracer.
@@ -309,8 +291,7 @@ impl Counter {
     /// A counter of exact volumes that were not measured, such as those of a generated trace.
     #[must_use]
     pub fn exact(kind: &str) -> Self {
-        let (kind, unit) = (kind.to_owned(), "instructions".to_owned());
-        Self { kind, unit, rate: None, resolution: 0.0, precision: 0.0, hook: 0.0, reference: None }
+        Self { kind: kind.to_owned(), unit: "instructions".to_owned(), ..Self::default() }
     }
 }
 
@@ -318,30 +299,7 @@ impl RankEntry {
     /// The entry of a rank that has recorded nothing yet, on an unknown host.
     #[must_use]
     pub fn new(rank: Rank, counter: Counter) -> Self {
-        let recording = RankRecording {
-            run: String::new(),
-            command: Vec::new(),
-            host: String::new(),
-            cpu: String::new(),
-            ended: Ended::Running,
-            events: 0,
-            text: Bytes(0),
-            disk: Bytes(0),
-            crc32: None,
-            counter,
-            clock: None,
-            threads: 1,
-            stalls: 0,
-            lost_events: 0,
-            error: None,
-            untraced: BTreeMap::new(),
-            opaque: BTreeMap::new(),
-            local: BTreeMap::new(),
-            encounters: Vec::new(),
-            modules: Vec::new(),
-            null_peer: BTreeMap::new(),
-            part: None,
-        };
+        let recording = RankRecording { counter, threads: 1, ..RankRecording::default() };
         Self { rank: rank.0, pid: 0, process_time: None, recording: Arc::new(recording) }
     }
 

@@ -4,11 +4,12 @@
 //! and the next file that they open gets the number. An [`OwnFile`] therefore remembers the device and the inode of its
 //! file, and uses the descriptor only while it still refers to that file.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::IntoRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use crate::output::{Identity, identity};
 
 /// A way to choose the descriptor of a file that was just opened.
 pub type Placement = fn(File) -> io::Result<File>;
@@ -18,17 +19,7 @@ pub type Placement = fn(File) -> io::Result<File>;
 pub struct OwnFile {
     /// Absent only while the value is dropped.
     file: Option<File>,
-    identity: Inode,
-}
-
-/// The device and the inode of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Inode(u64, u64);
-
-impl From<Metadata> for Inode {
-    fn from(file: Metadata) -> Self {
-        Self(file.dev(), file.ino())
-    }
+    identity: Identity,
 }
 
 impl OwnFile {
@@ -37,7 +28,7 @@ impl OwnFile {
     /// # Errors
     /// If the system does not report the identity of the file.
     pub fn new(file: File) -> io::Result<Self> {
-        let identity = file.metadata()?.into();
+        let identity = identity(&file.metadata()?);
         Ok(Self { file: Some(file), identity })
     }
 
@@ -46,7 +37,7 @@ impl OwnFile {
     /// # Errors
     /// If the descriptor was closed, or is another file now.
     pub(crate) fn get(&self) -> io::Result<&File> {
-        let is_ours = |file: &&File| file.metadata().is_ok_and(|file| Inode::from(file) == self.identity);
+        let is_ours = |file: &&File| file.metadata().is_ok_and(|file| identity(&file) == self.identity);
         let lost = || io::Error::other("the program has closed the tracer's descriptor");
         self.file.as_ref().filter(is_ours).ok_or_else(lost)
     }

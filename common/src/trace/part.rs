@@ -4,7 +4,6 @@
 //! hosts share no file system, or each rank has its own directory, each place has a part. The parts form the trace if
 //! together they contain each rank once and belong to the same run.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,7 +90,10 @@ impl Parts {
         for (kind, file) in files {
             let path = file.name().to_owned();
             match kind {
-                Kind::Stream(rank) => self.add_stream(rank.0, file)?,
+                Kind::Stream(rank) => match self.streams.get(&rank.0) {
+                    None => _ = self.streams.insert(rank.0, file),
+                    Some(first) => return Err(twice(path, &format!("rank {}", rank.0), first.name())),
+                },
                 Kind::Entry(rank) => _ = own.insert(rank.0, (path, RankEntry::from_file(file)?)),
                 Kind::Manifest => {
                     let mut manifest = Manifest::from_file(file)?;
@@ -108,21 +110,10 @@ impl Parts {
             own.entry(entry.rank).or_insert_with(|| (path.clone(), entry));
         }
         for (rank, (path, entry)) in own {
-            match self.entries.entry(rank) {
-                Entry::Vacant(free) => _ = free.insert((path, entry)),
-                Entry::Occupied(first) => return Err(twice(path, &format!("rank {rank}"), &first.get().0)),
+            if let Some((first, _)) = self.entries.get(&rank) {
+                return Err(twice(path, &format!("rank {rank}"), first));
             }
-        }
-        Ok(())
-    }
-
-    fn add_stream(&mut self, rank: u32, file: Section) -> Result<(), TraceError> {
-        match self.streams.entry(rank) {
-            Entry::Vacant(free) => _ = free.insert(file),
-            Entry::Occupied(first) => {
-                let path = file.name().to_owned();
-                return Err(twice(path, &format!("rank {rank}"), first.get().name()));
-            }
+            self.entries.insert(rank, (path, entry));
         }
         Ok(())
     }

@@ -65,21 +65,16 @@ impl Section {
 
     /// The first byte, if there is one. It is read with the rest of a short file, which is not opened again.
     pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
-        let (mut bytes, mut read, mut looked) = ([0; SHORT], 0, self.clone());
+        let (mut bytes, mut looked) = (Vec::with_capacity(SHORT), self.clone());
         if let Handle::Closed = self.file {
             looked.file = Handle::Open(Arc::new(File::open(&self.name)?));
         }
-        // A read may give less than there is.
-        while read < SHORT {
-            match looked.read(&mut bytes[read..])? {
-                0 => break,
-                more => read += more,
-            }
+        looked.take(SHORT as u64).read_to_end(&mut bytes)?;
+        let first = bytes.first().copied();
+        if bytes.len() < SHORT && self.at == 0 && matches!(self.file, Handle::Closed) {
+            (self.end, self.file) = (bytes.len() as u64, Handle::Short(bytes.into()));
         }
-        if read < SHORT && self.at == 0 && matches!(self.file, Handle::Closed) {
-            (self.file, self.end) = (Handle::Short(bytes[..read].into()), read as u64);
-        }
-        Ok(bytes[..read].first().copied())
+        Ok(first)
     }
 
     /// The name of the file.
@@ -110,9 +105,7 @@ impl Section {
         };
         Ok(file.min(self.end).saturating_sub(self.at))
     }
-}
 
-impl Section {
     /// Reads the rest piece by piece.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::counts::{EventCounts, LoopCounter, PassedLoop, has_symbol};
-use crate::event::{Event, PlainEvent, Rank};
-use crate::event_buffer::{DictEntry, EventRef, EventSink};
+use crate::event::{Event, Rank};
+use crate::event_buffer::{DictEntry, EventRef, EventSink, PlainEvent};
 use crate::grammar::write_event;
 use crate::units::Instructions;
 
@@ -235,10 +235,10 @@ mod tests {
                     let (most, fate) = portions.next().unwrap();
                     if fate == 0 {
                         let mut buffer = EventBuffer::default();
-                        reader.some_of_line_into(line, &mut buffer, most).unwrap();
+                        reader.some_of_line(line, &mut buffer, most).unwrap();
                         read.extend(buffer.iter().map(EventRef::to_event));
                     } else {
-                        reader.some_of_line_into(line, &mut passed, most).unwrap();
+                        reader.some_of_line(line, &mut passed, most).unwrap();
                     }
                     if !reader.is_unfinished() {
                         break;
@@ -266,7 +266,7 @@ mod tests {
             let (mut reader, mut passed) = (EventReader::new(9), SkippedEvents::default());
             reader.remember();
             for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-                reader.some_of_line_into(line, &mut passed, usize::MAX).unwrap();
+                reader.some_of_line(line, &mut passed, usize::MAX).unwrap();
             }
             let found = passed.longest_loop();
             let expected = works.iter().skip(works.len() - found.rounds.len()).map(|&work| f64::from(work));

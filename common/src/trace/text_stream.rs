@@ -79,7 +79,7 @@ impl TextStream {
             let before = events.len();
             // A shared file keeps no line for its readers.
             let most = if let Cow::Borrowed(_) = text { most } else { usize::MAX };
-            match self.reader.some_of_line_into(&text, events, most) {
+            match self.reader.some_of_line(&text, events, most) {
                 Ok(None) => {}
                 Ok(Some(actor)) if actor.rank == self.rank => {
                     self.events += (events.len() - before) as u64;
@@ -204,7 +204,7 @@ impl EventSource for TextStream {
 
     fn goes_round(&mut self, most: usize) -> bool {
         let again = self.reader.is_unfinished().then(|| self.input.next(self.rank, true));
-        matches!(again, Some(Ok(Some((_, text)))) if self.reader.goes_round(&text, most))
+        matches!(again, Some(Ok(Some((_, text)))) if self.reader.equal_rounds(&text, most) > 0)
     }
 
     fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {

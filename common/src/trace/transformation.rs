@@ -26,16 +26,15 @@ impl Trace {
         self,
         change: impl Fn(Rank) -> C + Send + Sync + 'static,
     ) -> Self {
-        self.map_sources(move |rank, source| ChangedEvents::new(source, change(rank)))
+        self.map_sources(move |rank, source| Box::new(ChangedEvents::new(source, change(rank))))
     }
 
     /// This trace with another source around that of each rank. A changed rank has no file.
     #[must_use]
-    pub fn map_sources<F, S>(self, change: F) -> Self
-    where
-        F: Fn(Rank, Box<dyn EventSource + Send>) -> S + Send + Sync + 'static,
-        S: EventSource + Send + 'static,
-    {
+    pub fn map_sources(
+        self,
+        change: impl Fn(Rank, Box<dyn EventSource + Send>) -> Box<dyn EventSource + Send> + Send + Sync + 'static,
+    ) -> Self {
         self.with_sources(|sources| Arc::new(ChangedSources { sources, change }))
     }
 }
@@ -61,17 +60,17 @@ impl<F: FnMut(Located<'_>, &mut LocatedEvents)> ChangeEvents for F {
 }
 
 /// The events of a source with a change.
-pub struct ChangedEvents<S, C> {
-    source: S,
+pub struct ChangedEvents<C> {
+    source: Box<dyn EventSource + Send>,
     change: C,
     /// The unchanged events, kept for reuse of the memory.
     read: LocatedEvents,
     is_ended: bool,
 }
 
-impl<S: EventSource, C: ChangeEvents> ChangedEvents<S, C> {
+impl<C: ChangeEvents> ChangedEvents<C> {
     /// The events of `source` with `change`.
-    pub fn new(source: S, change: C) -> Self {
+    pub fn new(source: Box<dyn EventSource + Send>, change: C) -> Self {
         Self { source, change, read: LocatedEvents::default(), is_ended: false }
     }
 
@@ -80,7 +79,7 @@ impl<S: EventSource, C: ChangeEvents> ChangedEvents<S, C> {
     }
 }
 
-impl<S: EventSource, C: ChangeEvents> EventSource for ChangedEvents<S, C> {
+impl<C: ChangeEvents> EventSource for ChangedEvents<C> {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         if self.is_ended {
             return Ok(false);
@@ -124,13 +123,12 @@ struct ChangedSources<F> {
     change: F,
 }
 
-impl<F, S> RankSources for ChangedSources<F>
+impl<F> RankSources for ChangedSources<F>
 where
-    F: Fn(Rank, Box<dyn EventSource + Send>) -> S + Send + Sync,
-    S: EventSource + Send + 'static,
+    F: Fn(Rank, Box<dyn EventSource + Send>) -> Box<dyn EventSource + Send> + Send + Sync,
 {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
-        Ok(Box::new((self.change)(rank, self.sources.source(rank, partial)?)))
+        Ok((self.change)(rank, self.sources.source(rank, partial)?))
     }
 
     fn untranslated(&self) -> Vec<String> {

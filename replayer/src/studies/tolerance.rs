@@ -10,7 +10,7 @@ use search::{Goal, Reached, search};
 use serde::Serialize;
 use titr_analyses::{Parameter, Sensitivity, scaled_platform};
 use titr_common::event::{Event, Rank};
-use titr_common::trace::{ChangedEvents, EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
+use titr_common::trace::{ChangedEvents, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::Seconds;
 use titr_network::topology::{ChangedLinks, LinkId};
 use titr_platform::Platform;
@@ -221,7 +221,7 @@ struct LateRank {
 impl Transformation for LateRank {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         let Self { rank: late, delay } = *self;
-        Ok(trace.map_sources(move |rank, source| -> Box<dyn EventSource + Send> {
+        Ok(trace.map_sources(move |rank, source| {
             if rank != late {
                 return source;
             }

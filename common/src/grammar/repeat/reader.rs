@@ -62,16 +62,6 @@ impl EventReader {
     pub(crate) fn some_of_line(
         &mut self,
         line: &[u8],
-        events: &mut EventBuffer,
-        most: usize,
-    ) -> Result<Option<Actor>, ParseError> {
-        self.some_of_line_into(line, events, most)
-    }
-
-    /// Like [`some_of_line`](Self::some_of_line), for any receiver of events.
-    pub(crate) fn some_of_line_into(
-        &mut self,
-        line: &[u8],
         events: &mut impl EventSink,
         most: usize,
     ) -> Result<Option<Actor>, ParseError> {
@@ -128,14 +118,8 @@ impl EventReader {
         Ok(Some(actor))
     }
 
-    /// Whether the line [is unfinished](Self::is_unfinished) and a round of a loop comes next, of at most `most` events, that the
-    /// further rounds of the line equal.
-    pub(crate) fn goes_round(&mut self, line: &[u8], most: usize) -> bool {
-        self.equal_rounds(line, most) > 0
-    }
-
-    /// Appends the next round if the line [goes round](Self::goes_round), and passes over the further rounds of the line.
-    /// Returns their number, or else 0.
+    /// Appends the next round if there are [equal ones](Self::equal_rounds), and passes over these. Returns their number, or
+    /// else 0.
     ///
     /// # Errors
     /// As [`line`](Self::line); nothing is appended.
@@ -149,7 +133,9 @@ impl EventReader {
         Ok(further as u64)
     }
 
-    fn equal_rounds(&mut self, line: &[u8], most: usize) -> usize {
+    /// The number of rounds of the line that equal the next one, of at most `most` events, if the line [is
+    /// unfinished](Self::is_unfinished) and a round of a loop comes next; or else 0.
+    pub(crate) fn equal_rounds(&mut self, line: &[u8], most: usize) -> usize {
         match (&mut self.memory, &mut self.unfinished) {
             (Some(window), Some(passage)) => window.equal_rounds(passage, line, most),
             _ => 0,

@@ -157,7 +157,7 @@ impl Communicators {
             return Err(Fault::NoSuchRank { rank: stranger, world: self.ranks });
         }
         let members = Members::new(Name::Made, first.clone(), second.clone())?;
-        let me = members.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })?;
+        let me = members.member(rank)?;
         let size = members.len();
 
         let origin = Origin::of(call, group.tag);
@@ -355,9 +355,8 @@ impl Communicators {
 
     fn next(&mut self, index: CommIndex, rank: Rank, root: Option<Rank>) -> Result<Participation, Fault> {
         let Communicator { members, started, .. } = &mut self.all[index.0];
-        let outside = |rank| Fault::NotAMember { rank, on: members.describe() };
-        let me = members.place(rank).ok_or_else(|| outside(rank))?;
-        let root = root.map_or(Ok(0), |root| members.place(root).ok_or_else(|| outside(root)))?;
+        let me = members.member(rank)?;
+        let root = root.map_or(Ok(0), |root| members.member(root))?;
         let number = started[me as usize];
         started[me as usize] += 1;
         Ok(Participation { me, root, number })

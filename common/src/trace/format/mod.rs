@@ -97,11 +97,6 @@ impl<'a> Candidate<'a> {
         Ok(Self { paths, is_directory, head })
     }
 
-    #[must_use]
-    pub(crate) fn paths(&self) -> &'a [&'a Path] {
-        self.paths
-    }
-
     /// The path of the directory, where one directory is all there is.
     #[must_use]
     pub fn directory(&self) -> Option<&'a Path> {

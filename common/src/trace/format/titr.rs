@@ -24,7 +24,7 @@ impl TraceFormat for Titr {
     }
 
     fn recognises(&self, candidate: &Candidate) -> bool {
-        candidate.paths().len() != 1 || candidate.directory().is_some() || archive::is_header(&candidate.head)
+        candidate.paths.len() != 1 || candidate.directory().is_some() || archive::is_header(&candidate.head)
     }
 
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {

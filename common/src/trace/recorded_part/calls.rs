@@ -3,13 +3,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Envelope, SizedComm, next};
-use super::correspondence::{Counterparts, Omission};
+use super::correspondence::{
+    CommKey, Correspondence, CorrespondenceSide, Counterparts, Envelope, Omission, SizedComm, next,
+};
 use super::files::Files;
 use super::windows::Windows;
 use crate::event::{
-    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Mark, Outgoing, Partitioned, Quantifier, Rank,
-    RequestId, Tag,
+    CommCall, CommId, Completed, Completion, Event, FileEvent, Group, Incoming, Mark, OneSided, Outgoing, Partitioned,
+    Phase, Quantifier, Rank, RequestId, Tag,
 };
 use crate::program::agreement;
 
@@ -19,7 +20,7 @@ pub(super) struct Calls {
     is_inside: bool,
     /// Whether the part ever began.
     pub(super) has_begun: bool,
-    pub(super) comms: FxHashMap<CommId, SizedComm>,
+    comms: FxHashMap<CommId, SizedComm>,
     /// The number of persistent collectives that were set up on each communicator, and of partitioned messages with
     /// each envelope.
     persistent: FxHashMap<CommKey, u32>,
@@ -32,11 +33,11 @@ pub(super) struct Calls {
 #[derive(Clone, Copy)]
 pub(super) struct TracedRequest {
     pub(super) operation: Operation,
-    pub(super) is_persistent: bool,
+    is_persistent: bool,
     /// Whether its start in the trace is not yet completed there, and if so whether its operation is kept.
-    pub(super) active: Option<bool>,
+    active: Option<bool>,
     /// The number among receives that leave their source or tag open, of an active one.
-    pub(super) any: Option<usize>,
+    any: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -363,6 +364,50 @@ impl Calls {
             (_, made, _) => Decision::Keep(Event::CommCreate(call, parent, made)),
         }
     }
+
+    fn one_sided(&mut self, call: OneSided, judge: &mut impl Counterparts) -> Decision {
+        let kept = match call {
+            OneSided::Create(_, comm, win, _) => {
+                let comm = self.comms.get(&comm);
+                comm.map(|comm| self.windows.create(win, *comm)).map(|()| call)
+            }
+            OneSided::Free(win) => self.windows.free(win).then_some(call),
+            OneSided::Sync(sync) => self.windows.synchronise(sync, judge).map(OneSided::Sync),
+            OneSided::Access(access) => {
+                let kept = self.windows.accesses(&access);
+                self.begins_alone(access.request, kept);
+                kept.then_some(call)
+            }
+        };
+        decide(kept.map(Event::OneSided), Omission::OneSided, judge)
+    }
+
+    fn file(&mut self, call: FileEvent, judge: &mut impl Counterparts) -> Decision {
+        let kept = match call {
+            FileEvent::Delete => Some(call),
+            FileEvent::Open(comm, id) => {
+                let comm = self.comms.get(&comm);
+                comm.map(|comm| self.files.open(id, *comm)).map(|()| call)
+            }
+            FileEvent::Close(id) => self.files.close(id).then_some(call),
+            FileEvent::Manage(..) => self.files.calls(&call, judge).then_some(call),
+            FileEvent::Access(access) => {
+                let kept = self.files.access(access, judge);
+                if let Phase::Nonblocking(id) = access.phase {
+                    self.begins_alone(Some(id), kept.is_some());
+                }
+                kept.map(FileEvent::Access)
+            }
+        };
+        decide(kept.map(Event::File), Omission::File, judge)
+    }
+
+    /// Starts the request of an operation that is kept or not, independent of other requests.
+    fn begins_alone(&mut self, id: Option<RequestId>, kept: bool) {
+        let operation = Operation::Alone;
+        let request = TracedRequest { operation, is_persistent: false, active: Some(kept), any: None };
+        self.requests.extend(id.map(|id| (id, request)));
+    }
 }
 
 /// An event, if it is kept, after requests are completed that the rank has completed outside of the part.
@@ -375,6 +420,13 @@ fn after(completed: Vec<RequestId>, event: Option<Event>) -> Decision {
     }
 }
 
-pub(super) fn keep_if(kept: bool, event: Event) -> Decision {
+fn keep_if(kept: bool, event: Event) -> Decision {
     if kept { Decision::Keep(event) } else { Decision::Drop }
+}
+
+fn decide(kept: Option<Event>, what: Omission, judge: &mut impl Counterparts) -> Decision {
+    if kept.is_none() {
+        judge.leaves_out(what);
+    }
+    kept.map_or(Decision::Drop, Decision::Keep)
 }

@@ -6,8 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::correspondence::Counterparts;
-use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, FileKey, SizedComm, next};
+use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Counterparts, FileKey, SizedComm, next};
 use crate::event::{FileAccess, FileEvent, FileId, Phase, Rank, SeekDistance};
 
 /// An open file as one rank uses it in the trace.

@@ -16,7 +16,6 @@
 //! part exist from the beginning, without a call. Windows and files are created and opened in the trace, by all
 //! members, independent of the beginning of the part.
 
-mod accesses;
 mod calls;
 mod correspondence;
 mod files;
@@ -113,6 +112,10 @@ impl RankSources for PartSources {
 impl Calls {
     /// Numbers calls that are not in the trace.
     fn skip(&mut self, Unrecorded { call, number }: Unrecorded, judge: &mut impl Counterparts) {
+        let series = |operation| match operation {
+            Operation::Meets(meeting, side, _) => Some((meeting, side)),
+            Operation::ReceivesAny(_) | Operation::Alone => None,
+        };
         let series = match call {
             UnrecordedCall::Fence(win) => self.windows.fences(win),
             UnrecordedCall::AccessEpoch(win, target) => {
@@ -123,27 +126,17 @@ impl Calls {
             }
             UnrecordedCall::File(file) => self.files.series(file),
             UnrecordedCall::Moved(file) => return self.files.moves(file, number),
-            UnrecordedCall::Sent(..)
-            | UnrecordedCall::Received(..)
-            | UnrecordedCall::Collective(_)
-            | UnrecordedCall::Start(_) => self.messages_of(call),
+            UnrecordedCall::Sent(comm, to, tag) => {
+                series(self.message(comm, self.rank, to, tag, CorrespondenceSide::SENDER))
+            }
+            UnrecordedCall::Received(comm, from, tag) => {
+                series(self.message(comm, from, self.rank, tag, CorrespondenceSide::RECEIVER))
+            }
+            UnrecordedCall::Collective(comm) => series(self.on(comm, Correspondence::Collective)),
+            UnrecordedCall::Start(id) => self.requests.get(&id).and_then(|request| series(request.operation)),
         };
         if let Some((meeting, side)) = series {
             judge.skips(meeting, side, number);
         }
-    }
-
-    /// The series that messages, collectives and starts outside of the trace are of.
-    fn messages_of(&self, call: UnrecordedCall) -> Option<(Correspondence, CorrespondenceSide)> {
-        let operation = match call {
-            UnrecordedCall::Sent(comm, to, tag) => self.message(comm, self.rank, to, tag, CorrespondenceSide::SENDER),
-            UnrecordedCall::Received(comm, from, tag) => {
-                self.message(comm, from, self.rank, tag, CorrespondenceSide::RECEIVER)
-            }
-            UnrecordedCall::Collective(comm) => self.on(comm, Correspondence::Collective),
-            UnrecordedCall::Start(id) => self.requests.get(&id).map_or(Operation::Alone, |request| request.operation),
-            _ => Operation::Alone,
-        };
-        if let Operation::Meets(meeting, side, _) = operation { Some((meeting, side)) } else { None }
     }
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, Decision};
-use super::correspondence::{Correspondence, CorrespondenceSide, SizedComm};
-use super::correspondence::{Counterparts, Omission};
+use super::correspondence::{Correspondence, CorrespondenceSide, Counterparts, Omission, SizedComm};
 use super::survey::Survey;
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::trace::located::{Located, LocatedEvents};

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::calls::Calls;
-use super::correspondence::{CommKey, Common, Correspondence, CorrespondenceSide, Correspondences, SizedComm};
-use super::correspondence::{Counterparts, Omission};
+use super::correspondence::{
+    CommKey, Common, Correspondence, CorrespondenceSide, Correspondences, Counterparts, Omission, SizedComm,
+};
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::format::{count, plural};
 use crate::program::{CommIndex, Communicators};
 use crate::trace::error::TraceError;
-use crate::trace::event_source::EventSource;
 use crate::trace::located::LocatedEvents;
 use crate::trace::opened::RankSources;
 
 /// The facts about a trace that are known once all of it has been read.
+#[derive(Default)]
 pub(super) struct Survey {
     common: Common,
     /// The communicators that each rank makes, in order.
@@ -31,23 +32,18 @@ pub(super) struct Survey {
 struct Surveyor {
     communicators: Communicators,
     meetings: Correspondences,
-    comms: Vec<Vec<Option<SizedComm>>>,
-    received: Vec<Vec<Option<(Correspondence, u64)>>>,
-    left_out: BTreeMap<&'static str, u64>,
+    found: Survey,
 }
 
 impl Survey {
     /// Reads the events of all ranks.
     pub(super) fn of(ranks: u32, sources: &Arc<dyn RankSources>, partial: bool) -> Result<Self, TraceError> {
-        let lists = || vec![Vec::new(); ranks as usize];
+        let (comms, received) = (vec![Vec::new(); ranks as usize], vec![Vec::new(); ranks as usize]);
         let mut surveyor = Surveyor {
             communicators: Communicators::new(ranks as usize),
             meetings: Correspondences::default(),
-            comms: lists(),
-            received: vec![Vec::new(); ranks as usize],
-            left_out: BTreeMap::new(),
+            found: Self { comms, received, ..Self::default() },
         };
-        let mut has_begun = false;
         for rank in (0..ranks).map(Rank) {
             let mut source = sources.source(rank, partial)?;
             let (mut calls, mut events) = (Calls::new(rank, ranks), LocatedEvents::default());
@@ -60,10 +56,11 @@ impl Survey {
                 }
                 events.clear();
             }
-            has_begun |= calls.has_begun;
+            surveyor.found.has_begun |= calls.has_begun;
         }
-        let Surveyor { meetings, comms, received, mut left_out, .. } = surveyor;
+        let Surveyor { meetings, mut found, .. } = surveyor;
         let (common, left) = meetings.common();
+        found.common = common;
         for (meeting, side, number) in left {
             let what = match meeting {
                 Correspondence::Message(_) | Correspondence::Partitioned(..) if side == CorrespondenceSide::SENDER => {
@@ -75,9 +72,9 @@ impl Survey {
                 Correspondence::File(_) => "call on a file",
                 Correspondence::Agreement(_) => continue,
             };
-            *left_out.entry(what).or_default() += number;
+            *found.left_out.entry(what).or_default() += number;
         }
-        Ok(Self { common, comms, received, left_out, has_begun })
+        Ok(found)
     }
 
     /// The calls that are left out, in words.
@@ -112,7 +109,7 @@ impl Counterparts for Surveyor {
             key: CommKey::Made(index),
             size: self.communicators.get(index).members.len() as u32,
         });
-        self.comms.get_mut(rank.0 as usize)?.push(comm);
+        self.found.comms.get_mut(rank.0 as usize)?.push(comm);
         comm
     }
 
@@ -134,14 +131,14 @@ impl Counterparts for Surveyor {
     }
 
     fn receives_any(&mut self, rank: Rank) -> (usize, bool) {
-        let Some(received) = self.received.get_mut(rank.0 as usize) else { return (0, true) };
+        let Some(received) = self.found.received.get_mut(rank.0 as usize) else { return (0, true) };
         received.push(None);
         (received.len() - 1, true)
     }
 
     fn received(&mut self, rank: Rank, nth: usize, meeting: Correspondence) {
         let number = self.meetings.add(meeting, CorrespondenceSide::RECEIVER, CorrespondenceSide::OF_MESSAGE);
-        if let Some(received) = self.received.get_mut(rank.0 as usize).and_then(|all| all.get_mut(nth)) {
+        if let Some(received) = self.found.received.get_mut(rank.0 as usize).and_then(|all| all.get_mut(nth)) {
             *received = Some((meeting, number));
         }
     }
@@ -152,6 +149,6 @@ impl Counterparts for Surveyor {
             Omission::OneSided => "one-sided call",
             Omission::File => "call on a file",
         };
-        *self.left_out.entry(what).or_default() += 1;
+        *self.found.left_out.entry(what).or_default() += 1;
     }
 }

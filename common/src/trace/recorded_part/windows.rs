@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::correspondence::Counterparts;
-use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Exposure, SizedComm, WinKey, next};
+use super::correspondence::{
+    CommKey, Correspondence, CorrespondenceSide, Counterparts, Exposure, SizedComm, WinKey, next,
+};
 use crate::event::{Access, Asserts, Event, OneSided, Rank, Synchronisation, WinId, WinSync};
 
 /// A window as one rank uses it in the trace.
@@ -68,22 +69,19 @@ impl Windows {
                     .meets(Correspondence::Fence(key), CorrespondenceSide(rank.0), window.members)
                     .then_some(call);
             }
-            WinSync::Start => {
-                let meets = |&target: &Rank| {
-                    let exposure = Correspondence::Exposure(Exposure { win: key, origin: rank, target });
-                    judge.meets(exposure, CorrespondenceSide::SENDER, CorrespondenceSide::OF_MESSAGE)
+            WinSync::Start | WinSync::Post => {
+                let (side, epoch) = match call.call {
+                    WinSync::Start => (CorrespondenceSide::SENDER, &mut window.started),
+                    _ => (CorrespondenceSide::RECEIVER, &mut window.posted),
+                };
+                let meets = |&other: &Rank| {
+                    let is_origin = side == CorrespondenceSide::SENDER;
+                    let (origin, target) = if is_origin { (rank, other) } else { (other, rank) };
+                    let exposure = Correspondence::Exposure(Exposure { win: key, origin, target });
+                    judge.meets(exposure, side, CorrespondenceSide::OF_MESSAGE)
                 };
                 let ranks: Vec<Rank> = call.ranks.into_iter().filter(meets).collect();
-                window.started = Some(ranks.clone());
-                return (!ranks.is_empty()).then_some(Synchronisation { ranks, ..call });
-            }
-            WinSync::Post => {
-                let meets = |&origin: &Rank| {
-                    let exposure = Correspondence::Exposure(Exposure { win: key, origin, target: rank });
-                    judge.meets(exposure, CorrespondenceSide::RECEIVER, CorrespondenceSide::OF_MESSAGE)
-                };
-                let ranks: Vec<Rank> = call.ranks.into_iter().filter(meets).collect();
-                window.posted = Some(ranks.clone());
+                *epoch = Some(ranks.clone());
                 return (!ranks.is_empty()).then_some(Synchronisation { ranks, ..call });
             }
             WinSync::Complete => window.started.take().is_some_and(|ranks| !ranks.is_empty()),

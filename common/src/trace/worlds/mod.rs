@@ -10,7 +10,6 @@
 //! searched for next to the given ones. Events that concern a world without a trace are [skipped](unmatched), with a
 //! warning.
 
-mod numbering;
 mod numbers;
 mod renumbered;
 mod unmatched;
@@ -29,8 +28,7 @@ use super::section::Section;
 use super::transformation::ChangedEvents;
 use crate::event::Rank;
 use crate::format::{count, plural};
-use numbering::Numbering;
-use numbers::{Encounters, EntryKey, Foreign};
+use numbers::{Encounters, EntryKey, Foreign, Numbering};
 use renumbered::Renumber;
 
 /// Opens the trace at `places` with `open`, and with it the traces of all worlds that its ranks have met, which are

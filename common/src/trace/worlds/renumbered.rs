@@ -1,6 +1,6 @@
 //! The events of one rank of one world, renumbered as events of all worlds together.
 
-use super::numbering::Numbering;
+use super::numbers::Numbering;
 use super::unmatched::Unmatched;
 use crate::event::Event;
 use crate::trace::located::{Located, LocatedEvents, Location};
@@ -53,7 +53,7 @@ mod tests {
         let list: Vec<Event> = lines.lines().map(|line| parser.line(line.as_bytes()).unwrap().unwrap().1).collect();
         let foreign = [(2, Rank(3)), (3, Rank(0))].into_iter().collect();
         let numbering = Numbering { first: Rank(4), size: 2, foreign: Arc::new(foreign), is_one_of_several: true };
-        let mut renumbered = ChangedEvents::new(list.into_iter(), Renumber::new(numbering));
+        let mut renumbered = ChangedEvents::new(Box::new(list.into_iter()), Renumber::new(numbering));
         let mut events = LocatedEvents::default();
         while renumbered.read(&mut events).unwrap() {}
         let text = |event: EventRef<'_>| {

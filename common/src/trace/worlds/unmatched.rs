@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashSet;
 
-use super::numbering::Numbering;
+use super::numbers::Numbering;
 use crate::event::{
     CommCall, CommId, Completed, Event, FileId, ObjectUse, Other, Partitioned, RequestId, RequestUse, Volumes, WinId,
 };

@@ -17,7 +17,7 @@ const AT_ONCE: usize = 16;
 /// The trace of a program that goes round its loop in these iterations only, in order.
 pub(crate) fn sampled(trace: &Trace, program: &Arc<ProgramLoop>, iterations: &[u64]) -> Trace {
     let (program, kept): (_, Arc<[u64]>) = (Arc::clone(program), iterations.into());
-    trace.clone().map_sources(move |rank, source| SampledSource::new(source, rank, &program, &kept))
+    trace.clone().map_sources(move |rank, source| Box::new(SampledSource::new(source, rank, &program, &kept)))
 }
 
 /// For each rank, the number of events that it executes before each of these iterations of the sampled trace, and up to the end

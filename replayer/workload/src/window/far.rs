@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, RequestId};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{EventOrigin, EventSource as _, LocatedEvents, TraceError};
+use titr_common::trace::{EventOrigin, LocatedEvents, TraceError};
 
 use super::facts::Match;
 

@@ -1,16 +1,78 @@
-//! The steps of one member of a collective between two groups, and the layout of the data.
+//! Collectives of inter-communicators (MPI 4.0 §6.2.3), between two groups: they consist of collectives within each
+//! group and of messages between the groups.
+//!
+//! | collective | MPICH 4.0, `src/mpi/coll/*/*_inter_*.c` | Open MPI 4.1, `ompi/mca/coll/inter/`, `ompi/mca/coll/basic/` |
+//! | --- | --- | --- |
+//! | bcast | the root sends to the first of the other group, who broadcasts | the same |
+//! | reduce | the others reduce to their first, who sends to the root | the same |
+//! | gather | likewise with a gather; from 2048 bytes on, each sends to the root | with a gather, whatever the size |
+//! | scatter | the root sends all to the first of the others, who scatters; from 2048 bytes on, to each | to the first |
+//! | gatherv, scatterv | the root exchanges a message with each | through the first |
+//! | allgather | a gather in each group, then two broadcasts to the other one | a gather, the first ones exchange, a broadcast |
+//! | allgatherv | two gatherv to the first of the other group, a broadcast | as allgather, with gatherv |
+//! | allreduce | a reduction in each group, the first ones exchange, a broadcast | the same |
+//! | barrier | a barrier in each group, then two broadcasts of a byte to the other one | an allreduce of four bytes |
+//! | alltoall, alltoallv, alltoallw | pairwise, in as many rounds as the larger group has members | all at once |
+//! | reduce_scatter | two reductions to the first of the other group, a scatterv | the first one receives from each, a scatterv |
+//!
+//! In MPICH, the group with the smaller leader goes first (`is_low_group`): here the one that is named first. Only the
+//! members that give data know its size. In Open MPI's gatherv, scatterv and allgatherv, the data therefore goes
+//! directly to the members that need it, and not through the first member, which does not know the length of such a
+//! message. Non-blocking and persistent collectives follow the blocking ones. SimGrid has no inter-communicators, so it
+//! is treated as MPICH.
 //!
 //! Data that a group has gathered or reduced for the other one, and data from there to distribute, is *held* at the
 //! beginning of the scratch space. The scratch space of the collectives within the group follows.
 
-use crate::collectives::algorithms::schedule::translate;
-use crate::collectives::call::Call;
-use crate::collectives::inter::RootRole;
-use crate::collectives::library::Library;
-use crate::collectives::selection::Selection;
-use crate::collectives::step::{Buffer, Member, Slice, Step};
-use crate::event::{CollectiveKind, Volumes};
+use super::algorithms::schedule::translate;
+use super::call::Call;
+use super::library::Library;
+use super::selection::Selection;
+use super::step::{Buffer, Member, Slice, Step};
+use crate::event::{Collective, CollectiveKind, Volumes};
 use crate::units::Bytes;
+
+/// The part of a member in a collective with a root (MPI 4.0 §6.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootRole {
+    /// The member is the root: it passes `MPI_ROOT`.
+    Root,
+    /// The member is in the root's group, and does nothing: it passes `MPI_PROC_NULL`.
+    Idle,
+    /// The member is in the other group, or the collective has no root.
+    Peer,
+}
+
+impl RootRole {
+    /// The part in `collective` of a member that is the root, or is not.
+    #[must_use]
+    pub fn of(collective: &Collective, is_root: bool) -> Self {
+        match collective.root {
+            _ if !collective.kind.signature().is_rooted => Self::Peer,
+            None => Self::Idle,
+            Some(_) if is_root => Self::Root,
+            Some(_) => Self::Peer,
+        }
+    }
+}
+
+impl Selection {
+    /// The steps of a call on an inter-communicator whose members are those of two groups in succession, with the given
+    /// number in the first. `None` if MPI has no such collective, or if `me` or `root` is not a member.
+    #[must_use]
+    pub fn inter_steps(&self, call: &Call, first_group: u32, role: RootRole) -> Vec<Step> {
+        if !call.is_sound() || role == RootRole::Idle {
+            return Vec::new();
+        }
+        let is_low = call.me < first_group;
+        let (low, high) =
+            (OneGroup { first: 0, size: first_group }, OneGroup { first: first_group, size: call.size - first_group });
+        let (local, remote) = if is_low { (low, high) } else { (high, low) };
+        let mut plan = InterPlan::new(self, call, [local, remote], is_low);
+        plan.add(role);
+        plan.steps
+    }
+}
 
 /// MPICH sends fewer bytes through the first member of a group (`MPIR_CVAR_GATHER_INTER_SHORT_MSG_SIZE`,
 /// `MPIR_CVAR_SCATTER_INTER_SHORT_MSG_SIZE`).
@@ -18,9 +80,9 @@ const SHORT: u64 = 2048;
 
 /// Consecutive members of an inter-communicator.
 #[derive(Clone, Copy)]
-pub(super) struct OneGroup {
-    pub(super) first: Member,
-    pub(super) size: u32,
+struct OneGroup {
+    first: Member,
+    size: u32,
 }
 
 impl OneGroup {
@@ -30,7 +92,7 @@ impl OneGroup {
 }
 
 /// The steps of one member while they are written down.
-pub(super) struct InterPlan<'c> {
+struct InterPlan<'c> {
     selection: &'c Selection,
     call: &'c Call<'c>,
     /// The member, by its rank in its group.
@@ -45,17 +107,13 @@ pub(super) struct InterPlan<'c> {
 
 impl<'c> InterPlan<'c> {
     /// No steps yet of the member that makes `call`, of the first of these groups; `is_low` is whether it is the low one.
-    pub(super) fn new(selection: &'c Selection, call: &'c Call<'c>, groups: [OneGroup; 2], is_low: bool) -> Self {
+    fn new(selection: &'c Selection, call: &'c Call<'c>, groups: [OneGroup; 2], is_low: bool) -> Self {
         let [local, remote] = groups;
         Self { selection, call, me: call.me - local.first, local, remote, is_low, held: 0, steps: Vec::new() }
     }
 
-    pub(super) fn into_steps(self) -> Vec<Step> {
-        self.steps
-    }
-
     /// Writes down the steps of a member with this part.
-    pub(super) fn add(&mut self, role: RootRole) {
+    fn add(&mut self, role: RootRole) {
         let (sent, received) = (self.call.send.each().0, self.call.recv.each().0);
         let is_openmpi = self.selection.library.is_open_mpi() || self.selection.library == Library::SimGridOpenMpi;
         match (self.call.kind, role == RootRole::Root) {

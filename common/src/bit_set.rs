@@ -11,7 +11,6 @@ pub struct BitSet {
 impl BitSet {
     /// The lowest number.
     #[inline]
-    #[must_use]
     pub(crate) fn first(&self) -> Option<usize> {
         let top = (self.top != 0).then(|| self.top.trailing_zeros() as usize)?;
         Some(self.levels.iter().rev().fold(top, |word, level| word * 64 + level[word].trailing_zeros() as usize))

@@ -209,14 +209,12 @@ impl EventBuffer {
     }
 
     /// The approximate size of the events in memory.
-    #[must_use]
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.packed.as_slice()) + self.heap
     }
 
     /// The event at `index`.
     #[inline]
-    #[must_use]
     pub(crate) fn get(&self, index: usize) -> Option<EventRef<'_>> {
         match *self.packed.get(index)? {
             Packed::Compute(work) => Some(EventRef::Compute(work)),

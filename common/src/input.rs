@@ -118,7 +118,6 @@ pub(crate) fn up_to(input: impl Read, most: Bytes) -> impl Read {
 }
 
 /// The kind of a file that cannot be read like a regular one, in words; `None` for a regular file and a pipe.
-#[must_use]
 pub(crate) fn unreadable_kind(kind: FileType) -> Option<&'static str> {
     if kind.is_dir() {
         Some("a directory where a file is expected")

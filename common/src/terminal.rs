@@ -89,9 +89,6 @@ impl<W: Write> Escaped<W> {
     }
 
     /// Writes text in a style.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn styled(&mut self, style: &'static str, text: &str) -> io::Result<()> {
         let shown = text.trim_start_matches('\n');
         self.write_all(&text.as_bytes()[..text.len() - shown.len()])?;
@@ -138,7 +135,6 @@ pub fn columns_of(file: impl AsFd) -> Option<usize> {
 
 /// A line that is broken between words where it is longer than `columns`, unless it is JSON. What follows is indented as the
 /// text behind the label, or a bit.
-#[must_use]
 pub(crate) fn wrapped(line: &str, columns: usize) -> String {
     let text = line.trim_start();
     let begin = line.len() - text.len();

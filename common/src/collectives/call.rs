@@ -77,18 +77,6 @@ impl<'a> Call<'a> {
         Self { me, size, root, kind, send, recv, element, mode: CallMode::Blocking, is_commutative, nodes: None }
     }
 
-    /// This call in another mode.
-    #[must_use]
-    pub fn in_mode(self, mode: CallMode) -> Self {
-        Self { mode, ..self }
-    }
-
-    /// This call of members on these nodes.
-    #[must_use]
-    pub fn on_nodes(self, nodes: Option<&'a NodeMap>) -> Self {
-        Self { nodes, ..self }
-    }
-
     /// Whether `me` and `root` are members, and the nodes are theirs.
     pub(super) fn is_sound(&self) -> bool {
         let has_nodes = self.nodes.is_none_or(|nodes| nodes.len() == self.size as usize);

@@ -91,7 +91,7 @@ impl HanPlan<'_> {
         let gets = if blocks { &len } else { &Volumes::None };
         let [send, recv] = [send, recv].map(|slice| (slice.buffer, slice.offset.0));
         let buffers = PartBuffers { send, recv, scratch: self.scratch.get() };
-        let call = self.call.in_mode(mode);
+        let call = Call { mode, ..*self.call };
         let steps: Vec<_> =
             Subcall { kind, group, me, root, send: &len, recv: gets, buffers }.steps(&call, self.plan).collect();
         for &step in &steps {

@@ -29,6 +29,7 @@ use super::call::Call;
 use super::library::Library;
 use super::selection::Selection;
 use super::step::{Buffer, Member, Slice, Step};
+use super::subcall::PartBuffers;
 use crate::event::{Collective, CollectiveKind, Volumes};
 use crate::units::Bytes;
 
@@ -216,7 +217,7 @@ impl<'c> InterPlan<'c> {
         let gathered = Buffer::Scratch.first(out);
         if sent > 0 {
             let volumes = Volumes::Each(Bytes(sent));
-            self.within_to(CollectiveKind::Gather, &volumes, &volumes, |slice| held(slice, 0));
+            self.within_to(CollectiveKind::Gather, &volumes, &volumes, held(0));
         }
         if is_openmpi {
             self.leaders_exchange(gathered, Buffer::Recv.first(back));
@@ -255,7 +256,7 @@ impl<'c> InterPlan<'c> {
     fn allreduce(&mut self, bytes: u64) {
         self.held = bytes;
         let volumes = Volumes::Each(Bytes(bytes));
-        self.within_to(CollectiveKind::Reduce, &volumes, &Volumes::None, |slice| held(slice, 0));
+        self.within_to(CollectiveKind::Reduce, &volumes, &Volumes::None, held(0));
         self.leaders_exchange(Buffer::Scratch.first(bytes), Buffer::Recv.first(bytes));
         self.broadcast(bytes);
     }
@@ -297,7 +298,7 @@ impl<'c> InterPlan<'c> {
             self.low_group_second(
                 |plan| {
                     let volumes = Volumes::Each(Bytes(total));
-                    plan.within_to(CollectiveKind::Reduce, &volumes, &Volumes::None, |slice| held(slice, total));
+                    plan.within_to(CollectiveKind::Reduce, &volumes, &Volumes::None, held(total));
                     plan.leader_sends(plan.remote.first, behind);
                 },
                 |plan| plan.leader_receives(plan.remote.first, theirs),
@@ -313,10 +314,7 @@ impl<'c> InterPlan<'c> {
         } else {
             self.send(self.remote.first, Buffer::Send.first(total));
         }
-        let scattered = |slice: Slice| match slice.buffer {
-            Buffer::Send => Buffer::Scratch.at(slice.offset.0, slice.len.0),
-            Buffer::Recv | Buffer::Scratch => slice,
-        };
+        let scattered = PartBuffers { send: (Buffer::Scratch, 0), ..PartBuffers::OWN };
         match own {
             Some(own) => {
                 self.within_to(CollectiveKind::Scatterv, self.call.recv, &Volumes::Each(own), scattered);
@@ -349,19 +347,15 @@ impl<'c> InterPlan<'c> {
 
     /// A collective of the local group, with its first member as the root.
     fn within(&mut self, kind: CollectiveKind, send: &Volumes, recv: &Volumes) {
-        self.within_to(kind, send, recv, |slice| slice);
+        self.within_to(kind, send, recv, PartBuffers::OWN);
     }
 
-    /// Like [`within`](Self::within), on the data that `place` substitutes for the call's own.
-    fn within_to(&mut self, kind: CollectiveKind, send: &Volumes, recv: &Volumes, place: impl Fn(Slice) -> Slice) {
+    /// Like [`within`](Self::within), on other data than the call's own. The scratch space is behind what is held.
+    fn within_to(&mut self, kind: CollectiveKind, send: &Volumes, recv: &Volumes, buffers: PartBuffers) {
         let call = Call { kind, send, recv, root: 0, me: self.me, size: self.local.size, nodes: None, ..*self.call };
-        let (first, behind) = (self.local.first, self.held);
-        let place = |slice: Slice| match slice.buffer {
-            Buffer::Scratch => Buffer::Scratch.at(slice.offset.0.saturating_add(behind), slice.len.0),
-            Buffer::Send | Buffer::Recv => place(slice),
-        };
+        let (first, buffers) = (self.local.first, PartBuffers { scratch: self.held, ..buffers });
         let steps = self.selection.steps(&call).into_iter();
-        self.steps.extend(steps.map(|step| translate(step, |member| first + member, place)));
+        self.steps.extend(steps.map(|step| translate(step, |member| first + member, |slice| buffers.place(slice))));
     }
 
     fn broadcast(&mut self, bytes: u64) {
@@ -420,12 +414,9 @@ impl<'c> InterPlan<'c> {
     }
 }
 
-/// The data that a collective within the group leaves in the receive buffer, held from `start` on.
-fn held(slice: Slice, start: u64) -> Slice {
-    match slice.buffer {
-        Buffer::Recv => Buffer::Scratch.at(slice.offset.0.saturating_add(start), slice.len.0),
-        Buffer::Send | Buffer::Scratch => slice,
-    }
+/// The data that a collective within the group leaves in the receive buffer is held from `start` on.
+fn held(start: u64) -> PartBuffers {
+    PartBuffers { recv: (Buffer::Scratch, start), ..PartBuffers::OWN }
 }
 
 /// The `nth` block of a buffer with blocks of one length.

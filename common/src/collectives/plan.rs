@@ -4,7 +4,7 @@
 use super::algorithms::blocks::Blocks;
 use super::algorithms::rabenseifner::{self, Variant};
 use super::algorithms::scan::{Own, scan};
-use super::algorithms::schedule::{Schedule, relocate};
+use super::algorithms::schedule::Schedule;
 use super::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Bcast, Choice, Reduce, ReduceScatter, allgather, allreduce, alltoall,
     alltoallv, barrier, bcast, gather, reduce, reduce_scatter, scatter,
@@ -15,6 +15,7 @@ use super::library::Library;
 use super::selection::Selection;
 use super::smp::smp;
 use super::step::{Buffer, Slice, Step};
+use super::subcall::PartBuffers;
 use crate::event::{CollectiveKind, Volumes};
 use crate::units::Bytes;
 
@@ -148,24 +149,11 @@ fn reduce_then_scatter(selection: &Selection, call: &Call, blocks: &Blocks) -> S
             part(selection, call, CollectiveKind::Scatterv, &Volumes::PerMember(lens), &Volumes::Each(own))
         }
     };
-    let behind_result = |slice: Slice| Buffer::Scratch.at(slice.offset.0.saturating_add(total), slice.len.0);
-    let result = |slice: Slice| Buffer::Scratch.at(slice.offset.0, slice.len.0);
-
     let mut steps = Schedule::new();
-    steps.extend(reduce.into_steps().into_iter().map(|step| {
-        relocate(step, |slice| match slice.buffer {
-            Buffer::Send => slice,
-            Buffer::Recv => result(slice),
-            Buffer::Scratch => behind_result(slice),
-        })
-    }));
-    steps.extend(scatter.into_steps().into_iter().map(|step| {
-        relocate(step, |slice| match slice.buffer {
-            Buffer::Send => result(slice),
-            Buffer::Recv => slice,
-            Buffer::Scratch => behind_result(slice),
-        })
-    }));
+    let buffers = PartBuffers { recv: (Buffer::Scratch, 0), scratch: total, ..PartBuffers::OWN };
+    steps.append_placed(reduce, |slice| buffers.place(slice));
+    let buffers = PartBuffers { send: (Buffer::Scratch, 0), scratch: total, ..PartBuffers::OWN };
+    steps.append_placed(scatter, |slice| buffers.place(slice));
     steps
 }
 
@@ -223,8 +211,7 @@ fn part(selection: &Selection, call: &Call, kind: CollectiveKind, send: &Volumes
 /// Continues with the same collective on the rest of the vector, by that algorithm's own rules.
 fn append_rest(steps: &mut Schedule, selection: &Selection, call: &Call, rest: Slice) {
     let behind = |slice: Slice| slice.buffer.at(rest.offset.0.saturating_add(slice.offset.0), slice.len.0);
-    let planned = plan(selection, &Call { send: &Volumes::Each(rest.len), ..*call }).into_steps();
-    steps.extend(planned.into_iter().map(|step| relocate(step, behind)));
+    steps.append_placed(plan(selection, &Call { send: &Volumes::Each(rest.len), ..*call }), behind);
 }
 
 fn reduce_to_first(selection: &Selection, call: &Call, bytes: Bytes) -> Schedule {

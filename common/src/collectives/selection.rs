@@ -48,9 +48,6 @@ impl From<Library> for Selection {
 impl Selection {
     /// Forces algorithms by name: `bcast=binomial,allreduce=ring`; for non-blocking and persistent collectives,
     /// `ibcast=chain`; with a segment size in bytes, `bcast=pipeline:65536`. `default` restores the library's rules.
-    ///
-    /// # Errors
-    /// If the list contains an unknown name.
     pub fn force_list(&mut self, list: &str) -> Result<(), UnknownAlgorithm> {
         for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let Some((collective, algorithm)) = item.split_once('=') else {
@@ -62,18 +59,12 @@ impl Selection {
     }
 
     /// Forces one algorithm by name, as [`Selection::force_list`] does.
-    ///
-    /// # Errors
-    /// If a name is unknown.
     pub fn force(&mut self, collective: &str, algorithm: &str) -> Result<(), UnknownAlgorithm> {
         self.force_by_size(collective, [(Bytes(0), algorithm)])
     }
 
     /// Forces algorithms by name, each for calls from a size on: of the data of a member, or for each member where that
     /// differs.
-    ///
-    /// # Errors
-    /// If a name is unknown.
     pub fn force_by_size<'a>(
         &mut self,
         collective: &str,
@@ -128,7 +119,6 @@ impl Selection {
     }
 
     /// Whether the algorithm of a call may depend on the nodes of its members.
-    #[must_use]
     pub(crate) fn knows_nodes(&self) -> bool {
         matches!(self.library, Library::Mpich | Library::OpenMpi50)
             || self.forced().any(|choice| choice.algorithm.knows_nodes())

@@ -68,6 +68,11 @@ impl SmpPlan<'_> {
         self.call.vector().bytes
     }
 
+    /// Buffers of a part whose result is at the beginning of the scratch space.
+    fn to_scratch(&self) -> PartBuffers {
+        PartBuffers { recv: (Buffer::Scratch, 0), scratch: self.len(), ..PartBuffers::OWN }
+    }
+
     /// MPICH's last broadcast is of one byte, because it does nothing in an empty one.
     fn barrier(&mut self) {
         self.in_node(CollectiveKind::Barrier, 0, PartBuffers::OWN);
@@ -99,9 +104,8 @@ impl SmpPlan<'_> {
 
     /// The root's node comes last.
     fn reduce(&mut self, root: NodePlace) {
-        let (len, is_last) = (self.len(), self.me.node == root.node);
-        let held = (Buffer::Scratch, 0);
-        let own = PartBuffers { recv: held, scratch: len, ..PartBuffers::OWN };
+        let (own, is_last) = (self.to_scratch(), self.me.node == root.node);
+        let held = own.recv;
         if !is_last {
             self.in_node(CollectiveKind::Reduce, 0, own);
         }
@@ -116,11 +120,7 @@ impl SmpPlan<'_> {
 
     fn reduce_to_first(&mut self) {
         let (len, root) = (self.len(), self.call.root);
-        self.in_node(
-            CollectiveKind::Reduce,
-            0,
-            PartBuffers { recv: (Buffer::Scratch, 0), scratch: len, ..PartBuffers::OWN },
-        );
+        self.in_node(CollectiveKind::Reduce, 0, self.to_scratch());
         let recv = if root == 0 { (Buffer::Recv, 0) } else { (Buffer::Scratch, len) };
         let scratch = len.saturating_mul(2);
         self.among_leaders(CollectiveKind::Reduce, 0, PartBuffers { send: (Buffer::Scratch, 0), recv, scratch });
@@ -132,17 +132,9 @@ impl SmpPlan<'_> {
     }
 
     fn allreduce(&mut self) {
-        let len = self.len();
-        self.in_node(
-            CollectiveKind::Reduce,
-            0,
-            PartBuffers { recv: (Buffer::Scratch, 0), scratch: len, ..PartBuffers::OWN },
-        );
-        self.among_leaders(
-            CollectiveKind::Allreduce,
-            0,
-            PartBuffers { send: (Buffer::Scratch, 0), scratch: len, ..PartBuffers::OWN },
-        );
-        self.in_node(CollectiveKind::Bcast, 0, PartBuffers { scratch: len, ..PartBuffers::OWN });
+        let own = PartBuffers { scratch: self.len(), ..PartBuffers::OWN };
+        self.in_node(CollectiveKind::Reduce, 0, self.to_scratch());
+        self.among_leaders(CollectiveKind::Allreduce, 0, PartBuffers { send: (Buffer::Scratch, 0), ..own });
+        self.in_node(CollectiveKind::Bcast, 0, own);
     }
 }

@@ -22,7 +22,6 @@ pub enum Buffer {
 
 impl Buffer {
     /// The slice of `len` bytes of the buffer from `offset` on.
-    #[must_use]
     pub(crate) const fn at(self, offset: u64, len: u64) -> Slice {
         Slice { buffer: self, offset: Bytes(offset), len: Bytes(len) }
     }

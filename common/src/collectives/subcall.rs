@@ -18,7 +18,7 @@ impl PartBuffers {
     /// Those of the call itself.
     pub(super) const OWN: Self = Self { send: (Buffer::Send, 0), recv: (Buffer::Recv, 0), scratch: 0 };
 
-    fn place(self, slice: Slice) -> Slice {
+    pub(super) fn place(self, slice: Slice) -> Slice {
         let (buffer, start) = match slice.buffer {
             Buffer::Send => self.send,
             Buffer::Recv => self.recv,

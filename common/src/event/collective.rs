@@ -71,15 +71,6 @@ impl Volumes {
             Self::None | Self::Each(_) => &[],
         }
     }
-
-    /// The number of members that the volumes are listed for, if they are.
-    #[must_use]
-    pub(crate) fn members(&self) -> Option<usize> {
-        match self {
-            Self::PerMember(list) => Some(list.len()),
-            Self::None | Self::Each(_) => None,
-        }
-    }
 }
 
 /// A collective operation without its arguments.

@@ -247,7 +247,6 @@ pub(crate) struct ListSize {
 
 impl Event {
     /// The size of all lists, and of the text, that the event holds on the heap.
-    #[must_use]
     pub(crate) fn list_size(&self) -> ListSize {
         let none = ListSize::default();
         match self {
@@ -261,7 +260,7 @@ impl Event {
                 Completed::Outstanding(_) | Completed::One(..) => none,
             },
             Self::Test(_, None) => none,
-            Self::Collective(call, _) => of_volumes(&call.send).and(of_volumes(&call.recv)),
+            Self::Collective(call, _) => ListSize::of(call.send.per_member()).and(ListSize::of(call.recv.per_member())),
             Self::Neighborhood(call, _) => ListSize::of(&call.sends).and(ListSize::of(&call.recvs)),
             Self::OneSided(event) => event.list_size(),
             Self::File(_) => none,
@@ -282,12 +281,5 @@ impl ListSize {
 
     fn and(self, other: Self) -> Self {
         Self { entries: self.entries + other.entries, bytes: self.bytes + other.bytes }
-    }
-}
-
-fn of_volumes(volumes: &Volumes) -> ListSize {
-    match volumes {
-        Volumes::PerMember(list) => ListSize::of(list),
-        Volumes::None | Volumes::Each(_) => ListSize::default(),
     }
 }

@@ -52,7 +52,6 @@ words! {
 
 impl FileAccess {
     /// The word of the grammar; empty where MPI has no such function.
-    #[must_use]
     pub(crate) fn word(&self) -> &'static str {
         let phase = match self.phase {
             Phase::Blocking => 0,

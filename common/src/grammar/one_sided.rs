@@ -72,7 +72,6 @@ words! {
 
 impl OneSided {
     /// The word of the grammar.
-    #[must_use]
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Create(call, ..) => call.word(),

@@ -163,7 +163,6 @@ impl Quantifier {
     /// All four quantifiers.
     pub const ALL: [Self; 4] = [Self::Single, Self::All, Self::Any, Self::Some];
 
-    #[must_use]
     pub(crate) const fn wait_word(self) -> &'static str {
         match self {
             Self::Single => "wait",
@@ -173,7 +172,6 @@ impl Quantifier {
         }
     }
 
-    #[must_use]
     pub(crate) const fn test_word(self) -> &'static str {
         match self {
             Self::Single => "test",

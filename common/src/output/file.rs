@@ -41,9 +41,6 @@ impl OutputFile {
     }
 
     /// Writes a whole file.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         let mut file = Self::create(path)?;
         file.write_all(content)?;
@@ -51,9 +48,6 @@ impl OutputFile {
     }
 
     /// Checks whether a file can be written at `path`, without changing an existing one.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn check(path: &Path) -> io::Result<()> {
         match target(path) {
             Ok(Target::Name(_)) => Self::create(path).map(drop),

@@ -2,7 +2,7 @@
 //! it is created.
 
 use crate::event::{Collective, CollectiveKind, CommCall, CommId, Group, Volumes};
-use crate::units::{Bytes, Instructions};
+use crate::units::Bytes;
 
 /// The number of agreements between the members of a communicator in the call that creates it. Spawned processes begin
 /// when they learn of the spawn, and then answer; all others agree once.
@@ -28,5 +28,5 @@ pub fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option
     let is_over_made = call.joins_worlds()
         || matches!(call, CommCall::CreateGroup | CommCall::IntercommCreate | CommCall::CreateFromGroup);
     let comm = if is_over_made { made?.id } else { parent };
-    Some(Collective { comm, kind, root: None, send, recv, element, work: Instructions(0.0), is_commutative: true })
+    Some(Collective { kind, send, recv, element, ..Collective::barrier(comm) })
 }

@@ -92,7 +92,6 @@ impl Members {
 
     /// The number of members with which `member` exchanges data in a collective: for an inter-communicator, those of
     /// the other group.
-    #[must_use]
     pub(crate) fn peers(&self, member: Member) -> usize {
         match (member as usize) < self.first_group {
             true if self.is_inter() => self.len() - self.first_group,
@@ -101,7 +100,6 @@ impl Members {
     }
 
     /// The number of members in the group of the one in `member`'s place.
-    #[must_use]
     pub(crate) fn group(&self, member: Member) -> usize {
         if (member as usize) < self.first_group { self.first_group } else { self.len() - self.first_group }
     }

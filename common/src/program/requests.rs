@@ -58,7 +58,6 @@ pub enum Template {
 
 impl Template {
     /// The communicator of the operation, if it is known.
-    #[must_use]
     pub(crate) fn comm(&self) -> Option<CommId> {
         match self {
             Self::Send(_, message) => Some(message.comm),
@@ -175,9 +174,6 @@ impl<O: Copy> RequestTable<O> {
 
     /// Completes a request, and gives the operation that it stood for. A persistent request that is not active completes at
     /// once (MPI 4.0 §3.7.3).
-    ///
-    /// # Errors
-    /// If there is no such request.
     pub fn complete(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
         match self.get_mut(id) {
             Some(&mut Request::Once(activity)) => {
@@ -235,9 +231,6 @@ impl<O: Copy> RequestTable<O> {
     }
 
     /// The current operation of a request.
-    ///
-    /// # Errors
-    /// If there is no such request.
     pub fn activity(&self, id: RequestId) -> Result<Option<O>, Fault> {
         match self.get(id) {
             Some(&Request::Once(activity)) => Ok(activity),
@@ -247,9 +240,6 @@ impl<O: Copy> RequestTable<O> {
     }
 
     /// Frees a request; its operation continues.
-    ///
-    /// # Errors
-    /// If there is no such request.
     pub fn free(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
         let activity = self.activity(id)?;
         self.remove(id);

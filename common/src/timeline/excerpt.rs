@@ -38,7 +38,6 @@ impl Excerpt {
     }
 
     /// Whether `rank` is shown.
-    #[must_use]
     pub(crate) fn has(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank))
     }

@@ -98,15 +98,7 @@ pub struct ArchiveWriter {
 }
 
 impl ArchiveWriter {
-    /// Creates it.
-    ///
-    /// # Errors
-    /// If the file exists or cannot be created.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        Self::create_at(path, Ok)
-    }
-
-    /// Like [`create`](Self::create), with the file at the descriptor that `place` chooses.
+    /// Creates it, with the file at the descriptor that `place` chooses.
     ///
     /// # Errors
     /// If the file exists, cannot be created or cannot be placed.

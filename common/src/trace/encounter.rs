@@ -48,7 +48,6 @@ pub enum Side {
 
 impl Side {
     /// The other side of an encounter.
-    #[must_use]
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Spawn => Self::Parent,

@@ -9,9 +9,6 @@ use crate::event::{Event, ThreadId};
 /// The events of one rank, in order: a stream of a trace, a synthetic pattern, or either of them changed on the way.
 pub trait EventSource {
     /// Appends the next event, or the next few, to `events`, each with its place; false at the end.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError>;
 
     /// Whether a round of a loop comes next, of at most `most` events, whose further rounds equal it. Most sources cannot tell.
@@ -22,9 +19,6 @@ pub trait EventSource {
 
     /// Appends the next round if the source [goes round](Self::goes_round), and passes over the further ones. Returns their
     /// number, or else 0.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
         let _ = (events, most);
         Ok(0)
@@ -32,9 +26,6 @@ pub trait EventSource {
 
     /// Counts the next few events in `passed` instead of returning them: at most `most` events with letters, and
     /// nothing between the last of these and the next event. Most sources do not support this.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     fn pass(&mut self, passed: &mut SkippedEvents, most: usize) -> Result<SkipSupport, TraceError> {
         let _ = (passed, most);
         Ok(SkipSupport::Impossible)
@@ -59,9 +50,6 @@ pub trait EventSource {
 /// The origin of a rank's events, such as a file.
 pub trait EventOrigin: Send + Sync {
     /// The events, from the first one on.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     fn source(&self) -> Result<Box<dyn EventSource + Send>, TraceError>;
 }
 

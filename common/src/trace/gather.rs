@@ -116,7 +116,7 @@ fn write(
 impl Output {
     fn create(path: &Path, archive: bool) -> io::Result<Self> {
         if archive {
-            return ArchiveWriter::create(path).map(Self::Archive);
+            return ArchiveWriter::create_at(path, Ok).map(Self::Archive);
         }
         fs::create_dir(path)?;
         Ok(Self::Directory { path: path.to_owned(), file: None })

@@ -21,9 +21,6 @@ use crate::input::{WRITTEN_BY_PROGRAM, up_to};
 
 impl Manifest {
     /// Writes the manifest with its entries into `directory`.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         replace(&directory::manifest(directory), &self.to_json()?)
     }
@@ -53,9 +50,6 @@ impl Manifest {
 
 impl RankEntry {
     /// Writes the entry beside the rank's stream.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         let path = directory::entry(directory, Rank(self.rank));
         path.parent().map_or(Ok(()), fs::create_dir_all)?;

@@ -14,15 +14,9 @@ use crate::event::Rank;
 /// Access to the events of an opened trace's ranks.
 pub trait RankSources: Send + Sync {
     /// The events of `rank`, from its first; of an incomplete stream those that there are, if that is `partial`.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError>;
 
     /// The file of `rank` on disk; `None` if the rank has no file of its own.
-    ///
-    /// # Errors
-    /// If the file cannot be opened.
     fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
         let _ = rank;
         Ok(None)
@@ -166,33 +160,21 @@ impl Trace {
     }
 
     /// The source of the events of `rank`; of an incomplete stream those that there are, if that is `partial`.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         self.sources.source(rank, partial)
     }
 
     /// The events of `rank`, from its first.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn stream(&self, rank: Rank) -> Result<RankStream, TraceError> {
         Ok(RankStream::new(self.sources.source(rank, self.partial)?).of(Arc::new(OneRank(self.clone(), rank))))
     }
 
     /// The events of all ranks.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub fn streams(&self) -> Result<Vec<RankStream>, TraceError> {
         (0..self.ranks).map(|rank| self.stream(Rank(rank))).collect()
     }
 
     /// The file of `rank` on disk; `None` if the rank has no file of its own.
-    ///
-    /// # Errors
-    /// If the file cannot be opened.
     pub fn file_of(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
         self.sources.file(rank)
     }

@@ -79,14 +79,12 @@ impl ProcessTime {
     }
 
     /// CPU time that the trace has as computation, if known.
-    #[must_use]
     pub(crate) fn counted(&self) -> f64 {
         self.computation.unwrap_or(self.calling_threads)
     }
 
     /// Whether this much additional CPU time, or waiting time, would change the prediction of a replay: at least 1 % of
     /// the counted computation, and a millisecond.
-    #[must_use]
     pub(crate) fn matters(&self, seconds: f64) -> bool {
         seconds >= LEAST && seconds >= MATTERS * self.counted()
     }

@@ -43,9 +43,6 @@ impl RankWriter {
     }
 
     /// Appends an event of one of the rank's threads.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     #[inline]
     pub fn write(&mut self, thread: ThreadId, event: &Event) -> io::Result<()> {
         self.events.switch(&mut self.text, thread);
@@ -63,9 +60,6 @@ impl RankWriter {
     }
 
     /// Ends the stream, for any ending of the rank. The facts about the stream are entered in `entry`.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn finish(mut self, entry: RankEntry) -> io::Result<RankEntry> {
         // The last events may be in the writer still.
         self.events.end_line(&mut self.text);

@@ -126,9 +126,6 @@ impl Section {
     }
 
     /// Reads it to its end, and returns its checksum.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn checksum(mut self) -> Result<u32, TraceError> {
         let mut crc = Crc::new();
         self.read_pieces(|bytes| {

@@ -43,9 +43,6 @@ impl RankStream {
     }
 
     /// The next event; `None` at the end, and from then on.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         let next = self.peek()?.map(EventRef::to_event);
         self.given += usize::from(next.is_some());
@@ -53,9 +50,6 @@ impl RankStream {
     }
 
     /// The event that comes next, which stays the next one; `None` at the end.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
     pub fn peek(&mut self) -> Result<Option<EventRef<'_>>, TraceError> {
         while self.given == self.pending.len() {
             if !self.read_pending()? {
@@ -67,9 +61,6 @@ impl RankStream {
 
     /// Counts the next `most` events with letters, and everything before each of them, in `passed`, or as many as there
     /// are. Returns the number of threads seen: the largest thread number, plus one.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
     pub fn pass(&mut self, passed: &mut SkippedEvents, most: u64) -> Result<u32, TraceError> {
         let until = passed.counts().letters.saturating_add(most);
         let mut threads = 1;

@@ -58,10 +58,7 @@ impl StreamWriter {
     /// # Errors
     /// If the file exists, cannot be created or cannot be placed.
     pub fn create_at(directory: &Path, rank: Rank, level: u32, place: Placement) -> io::Result<Self> {
-        Self::at(directory::stream(directory, rank), level, place)
-    }
-
-    fn at(path: PathBuf, level: u32, place: Placement) -> io::Result<Self> {
+        let path = directory::stream(directory, rank);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let file = OwnFile::new(place(OpenOptions::new().write(true).create_new(true).open(&path)?)?)?;
         let deflate = Compress::new_with_window_bits(Compression::new(level), false, WINDOW_BITS);
@@ -92,9 +89,6 @@ impl StreamWriter {
     }
 
     /// Ends the stream after `events` events, unless more is written.
-    ///
-    /// # Errors
-    /// As [`write_member`](Self::write_member).
     pub fn close(&mut self, events: u64) -> io::Result<FinishedStream> {
         if self.is_closed {
             self.take_back()?;
@@ -108,9 +102,6 @@ impl StreamWriter {
     }
 
     /// Ends the stream after `events` events.
-    ///
-    /// # Errors
-    /// As [`write_member`](Self::write_member).
     pub fn finish(mut self, events: u64) -> io::Result<FinishedStream> {
         self.close(events)
     }

@@ -75,13 +75,9 @@ pub(in crate::collectives) fn bcast(
         Bcast::Binary => down(&Tree::binary(comm, root), data, segment),
         Bcast::PostedChain => posted(&Tree::chain(comm, 0, 1), comm, root, data, segment),
         Bcast::PostedBinary => posted(&Tree::heap(comm), comm, root, data, segment),
-        Bcast::Binomial => binomial(comm, root, whole),
+        Bcast::Binomial => one_by_one(&farthest_first(comm, root), whole),
         Bcast::BinomialDoubling => down(&Tree::binomial_doubling(comm, root), data, segment),
-        Bcast::BinomialAtOnce => {
-            let mut tree = Tree::binomial(comm, root);
-            tree.children.reverse();
-            at_once(&tree, whole)
-        }
+        Bcast::BinomialAtOnce => at_once(&farthest_first(comm, root), whole),
         Bcast::BinomialExchanged => {
             at_once(&Tree::exchanged(comm, root, |comm| Tree::binomial_doubling(comm, 0)), whole)
         }
@@ -118,13 +114,19 @@ fn linear(comm: Comm, root: Member, whole: Slice) -> Schedule {
     steps
 }
 
-fn binomial(comm: Comm, root: Member, whole: Slice) -> Schedule {
+fn farthest_first(comm: Comm, root: Member) -> Tree {
+    let mut tree = Tree::binomial(comm, root);
+    tree.children.reverse();
+    tree
+}
+
+/// Everything from the parent, and then to one child after the other.
+fn one_by_one(tree: &Tree, whole: Slice) -> Schedule {
     let mut steps = Schedule::new();
-    let tree = Tree::binomial(comm, root);
     if let Some(parent) = tree.parent {
         steps.recv(parent, whole);
     }
-    for &child in tree.children.iter().rev() {
+    for &child in &tree.children {
         steps.send(child, whole);
     }
     steps
@@ -209,12 +211,7 @@ fn posted(tree: &Tree, comm: Comm, root: Member, data: Data, segment: u64) -> Sc
     }
     let stride = posted_stride(data, segment);
     if stride >= data.count() {
-        if let Some(parent) = tree.parent {
-            steps.recv(parent, data.whole(Buffer::Recv));
-        }
-        for &child in &tree.children {
-            steps.send(child, data.whole(Buffer::Recv));
-        }
+        steps.append(one_by_one(tree, data.whole(Buffer::Recv)));
         return steps;
     }
     let pieces = (0..data.count() / stride).map(|index| data.segment(Buffer::Recv, index, stride));

@@ -131,19 +131,16 @@ collectives! {
 
 impl Algorithm {
     /// Whether the algorithm consists of others, on each node and among the nodes.
-    #[must_use]
     pub(crate) fn knows_nodes(self) -> bool {
         self.is_han() || self.name().starts_with("smp")
     }
 
     /// Whether the algorithm is one of Open MPI's component `han`.
-    #[must_use]
     pub(crate) fn is_han(self) -> bool {
         self.name() == "han"
     }
 
     /// The name that no other algorithm of the collective has.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         self.names().first().copied().unwrap_or_default()
     }
@@ -168,13 +165,11 @@ pub struct Choice {
 
 impl Choice {
     /// An algorithm as Open MPI's decision rules use it: nothing is divided into segments, and a chain is one chain.
-    #[must_use]
     pub(crate) const fn new(algorithm: Algorithm) -> Self {
         Self { algorithm, segment: Bytes(0), fanout: 1 }
     }
 
     /// An algorithm as Open MPI uses it when it is selected by name (`coll_tuned_init_chain_fanout` is 4).
-    #[must_use]
     pub(crate) const fn forced(algorithm: Algorithm) -> Self {
         Self { fanout: 4, ..Self::new(algorithm) }
     }

@@ -156,16 +156,7 @@ fn binomial(
     let own = data.whole(Buffer::Send);
     let result = data.whole(if comm.me == root { Buffer::Recv } else { Buffer::Scratch });
     let incoming = Buffer::Scratch.at(data.bytes, data.bytes);
-    if !tree.children.is_empty() {
-        steps.copy(own, result);
-    }
-    for &child in &tree.children {
-        steps.recv(child, incoming);
-        steps.reduce_right(incoming, result);
-    }
-    if let Some(parent) = tree.parent {
-        steps.send(parent, if tree.children.is_empty() { own } else { result });
-    }
+    one_by_one(&mut steps, &tree, own, result, incoming);
     if top != root {
         if comm.me == top {
             steps.send(root, result);
@@ -174,6 +165,22 @@ fn binomial(
         }
     }
     steps
+}
+
+/// Reduces what one child after the other sends, and sends the result to the parent. Returns where it is.
+pub(super) fn one_by_one(steps: &mut Schedule, tree: &Tree, own: Slice, result: Slice, incoming: Slice) -> Slice {
+    let reduced = if tree.children.is_empty() { own } else { result };
+    if !tree.children.is_empty() {
+        steps.copy(own, result);
+    }
+    for &child in &tree.children {
+        steps.recv(child, incoming);
+        steps.reduce_right(incoming, result);
+    }
+    if let Some(parent) = tree.parent {
+        steps.send(parent, reduced);
+    }
+    reduced
 }
 
 /// Segment by segment along a chain: each arrives, is reduced and is sent on before the next (`red_sched_chain`).

@@ -9,6 +9,7 @@ use super::algorithms;
 use super::allgather::pass_on;
 use super::blocks::Blocks;
 use super::comm::{Comm, Fold, Role, Survivor, doubling, mirror};
+use super::reduce;
 use super::schedule::{Empty, Schedule};
 use super::tree::Tree;
 use crate::collectives::step::{Buffer, Member, Slice};
@@ -288,19 +289,9 @@ pub(in crate::collectives) fn binomial_linear(comm: Comm, blocks: &Blocks) -> Sc
     let mut steps = Schedule::new();
     let tree = Tree::binomial(comm, 0);
     let (own, all) = (Buffer::Send.first(blocks.total()), whole(blocks));
-    let reduced = if tree.children.is_empty() { own } else { all };
-    if !tree.children.is_empty() {
-        steps.copy(own, all);
-    }
-    for &child in &tree.children {
-        steps.recv(child, incoming(all, blocks));
-        steps.reduce_right(incoming(all, blocks), all);
-    }
+    let reduced = reduce::one_by_one(&mut steps, &tree, own, all, incoming(all, blocks));
     match tree.parent {
-        Some(parent) => {
-            steps.send(parent, reduced);
-            steps.recv(0, own_result(comm, blocks));
-        }
+        Some(_) => steps.recv(0, own_result(comm, blocks)),
         None => {
             for member in comm.others() {
                 steps.isend(member, blocks.block(Buffer::Scratch, member));

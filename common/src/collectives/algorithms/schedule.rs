@@ -129,6 +129,11 @@ impl Schedule {
         self.extend(next.steps);
     }
 
+    /// Goes on with the steps of another schedule, with each slice replaced by `place`.
+    pub(crate) fn append_placed(&mut self, next: Schedule, place: impl Fn(Slice) -> Slice) {
+        self.extend(next.steps.into_iter().map(|step| relocate(step, &place)));
+    }
+
     /// Goes on with steps written elsewhere.
     pub(crate) fn extend(&mut self, steps: impl IntoIterator<Item = Step>) {
         self.steps.extend(steps);

@@ -90,7 +90,6 @@ impl Library {
     }
 
     /// The algorithm that the library calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
-    #[must_use]
     pub(crate) fn algorithm_named(self, mode: CallMode, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
         let name = spelled(name);
         let is_its_own = |(algorithm, own): &&(Algorithm, &str)| algorithm.collective() == collective && *own == name;

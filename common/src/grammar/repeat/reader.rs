@@ -148,9 +148,9 @@ impl EventReader {
         let mut numbers = Numbers { line, at };
         let distinct = numbers.next("how many different events may come again", Lookback::MOST as u64)? as usize;
         let Some(window) = &mut self.memory else { return Ok(()) };
-        match Lookback::of(distinct).filter(|reach| reach.distinct() >= window.reach().distinct()) {
+        match Lookback::of(distinct).filter(|reach| reach.distinct() >= window.history.reach().distinct()) {
             Some(reach) if numbers.at == line.trim_ascii_end().len() => {
-                window.widen(reach);
+                window.history.widen(reach);
                 Ok(())
             }
             Some(_) => Err(ParseError { column: numbers.at + 1, what: "the end of the line is expected".into() }),
@@ -173,7 +173,6 @@ impl EventReader {
     }
 
     /// Whether the last line has more events.
-    #[must_use]
     pub(crate) fn is_unfinished(&self) -> bool {
         self.unfinished.is_some()
     }

@@ -16,7 +16,7 @@ use crate::units::Instructions;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     /// The history, in terms of slots in `kept`.
-    history: History,
+    pub(super) history: History,
     /// The events, each once for each time it was spelled; not more than [`most_kept`].
     kept: Vec<DictEntry>,
     /// Places in `kept` whose events are in the window no more.
@@ -199,16 +199,6 @@ impl Window {
             Repetition::Loop { .. } => Ok(None),
             Repetition::Again => Err(volumes.refusal("the end of the line is expected: it holds no more volumes")),
         }
-    }
-
-    /// The number of events that are remembered.
-    pub(super) fn reach(&self) -> Lookback {
-        self.history.reach()
-    }
-
-    /// Remembers more events from here on.
-    pub(super) fn widen(&mut self, reach: Lookback) {
-        self.history.widen(reach);
     }
 
     /// Appends an event that a line spells, and keeps it; the reader has learnt `learnt` others before.

@@ -45,8 +45,9 @@ pub struct Communicators {
     names: Vec<FxHashMap<CommId, CommIndex>>,
     /// The number of contexts in use.
     contexts: u32,
-    /// Whether the amounts that members of a collective pass are compared.
-    compares_amounts: bool,
+    /// Whether collectives are reported in which the amounts of data that members give and get do not match. Those between two
+    /// groups are not compared.
+    pub compares_amounts: bool,
 }
 
 /// A communicator that exists.
@@ -103,18 +104,6 @@ impl Communicators {
         let world = (0..ranks as u32).map(Rank).collect();
         this.insert(Members::world(world));
         this
-    }
-
-    /// Also reports collectives in which the amounts of data that members give and get do not match. Those between two
-    /// groups are not compared.
-    pub fn compare_amounts(&mut self) {
-        self.compares_amounts = true;
-    }
-
-    /// Whether amounts of data are compared.
-    #[must_use]
-    pub fn compares_amounts(&self) -> bool {
-        self.compares_amounts
     }
 
     /// The communicator of an index.
@@ -332,7 +321,10 @@ impl Communicators {
     /// If its volumes or its root do not fit the members.
     pub fn begin(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let members = &self.all[index.0].members;
-        let mut listed = [&call.send, &call.recv].into_iter().filter_map(Volumes::members);
+        let mut listed = [&call.send, &call.recv].into_iter().filter_map(|volumes| match volumes {
+            Volumes::PerMember(list) => Some(list.len()),
+            Volumes::None | Volumes::Each(_) => None,
+        });
         if let Some(found) = listed.next()
             && let Some(me) = members.place(rank)
         {

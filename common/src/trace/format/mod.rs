@@ -113,9 +113,6 @@ impl<'a> Candidate<'a> {
     }
 
     /// The first line of the file that is not blank and no comment, unpacked where it is gzipped.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn first_line(&self) -> Result<Option<Vec<u8>>, TraceError> {
         let Some(path) = self.file() else { return Ok(None) };
         let mut lines = Lines::open(path)?;

@@ -138,7 +138,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// and the window that it is to.
     pub(crate) fn comparing_amounts(mut self, compared: bool) -> Self {
         if compared {
-            self.mpi.communicators.compare_amounts();
+            self.mpi.communicators.compares_amounts = true;
         }
         self
     }

@@ -165,7 +165,7 @@ impl<S: EventSource> Translation<'_, S> {
         let &Participation { me, root, .. } = part;
         let size = self.communicators.get(index).members.len();
         let nodes = self.nodes.of(&self.communicators, index, call.kind);
-        let on_nodes = Call::of(call, me, size as u32, root).in_mode(mode).on_nodes(self.nodes.get(nodes));
+        let on_nodes = Call { mode, nodes: self.nodes.get(nodes), ..Call::of(call, me, size as u32, root) };
         let steps = self.rules.collectives.steps(&on_nodes);
         self.run_of(index, part, steps, call.work)
     }

@@ -78,7 +78,7 @@ impl Collectives<'_> {
                 steps.into()
             }
             None if members.is_inter() => {
-                let form = Call::of(call, me, members.len() as u32, root).in_mode(mode);
+                let form = Call { mode, ..Call::of(call, me, members.len() as u32, root) };
                 self.algorithms
                     .selection
                     .inter_steps(&form, members.first_group(), RootRole::of(call, me == root))

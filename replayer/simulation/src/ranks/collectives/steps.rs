@@ -84,7 +84,7 @@ pub(super) struct MemberPart {
 impl MemberPart {
     fn steps(self, call: &Collective, algorithms: &Algorithms) -> Vec<Step> {
         let Self { mode, me, size, root, nodes } = self;
-        let call = Call::of(call, me, size, root).in_mode(mode).on_nodes(algorithms.nodes.get(nodes));
+        let call = Call { mode, nodes: algorithms.nodes.get(nodes), ..Call::of(call, me, size, root) };
         algorithms.selection.steps(&call)
     }
 }

@@ -28,7 +28,7 @@ impl OneSided<'_> {
         let origin = thread.actor.rank;
         let window = self.windows.find(origin, access.win)?;
         self.member(window, access.target)?;
-        if mpi.communicators.compares_amounts() {
+        if mpi.communicators.compares_amounts {
             self.fits(window, access)?;
         }
         if !mpi.causality().has_receives() {

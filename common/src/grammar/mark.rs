@@ -61,23 +61,19 @@ pub(super) fn write<'l, 'o>(line: &'l mut Line<'o>, event: &Mark) -> &'l mut Lin
 }
 
 fn write_unrecorded(line: &mut Line<'_>, Unrecorded { call, number }: &Unrecorded) {
-    let message = |line: &mut Line<'_>, word, [comm, rank]: [u32; 2], tag: i32| {
-        line.word(word).number(u64::from(comm)).number(u64::from(rank)).signed(tag);
+    let line = match *call {
+        UnrecordedCall::Sent(comm, to, tag) => line.word("sent").number(u64::from(comm.0)).rank(to).tag(tag),
+        UnrecordedCall::Received(comm, from, tag) => {
+            line.word("received").number(u64::from(comm.0)).rank(from).tag(tag)
+        }
+        UnrecordedCall::Collective(comm) => line.word("collective").number(u64::from(comm.0)),
+        UnrecordedCall::Start(request) => line.word("start").request(request),
+        UnrecordedCall::Fence(win) => line.word("fence").number(u64::from(win.0)),
+        UnrecordedCall::AccessEpoch(win, rank) => line.word("access").number(u64::from(win.0)).rank(rank),
+        UnrecordedCall::ExposureEpoch(win, rank) => line.word("exposure").number(u64::from(win.0)).rank(rank),
+        UnrecordedCall::File(file) => line.word("file").number(u64::from(file.0)),
+        UnrecordedCall::Moved(file) => line.word("moved").number(u64::from(file.0)),
     };
-    let epoch = |line: &mut Line<'_>, word, [win, rank]: [u32; 2]| {
-        line.word(word).number(u64::from(win)).number(u64::from(rank));
-    };
-    match *call {
-        UnrecordedCall::Sent(comm, to, tag) => message(line, "sent", [comm.0, to.0], tag.0),
-        UnrecordedCall::Received(comm, from, tag) => message(line, "received", [comm.0, from.0], tag.0),
-        UnrecordedCall::Collective(comm) => _ = line.word("collective").number(u64::from(comm.0)),
-        UnrecordedCall::Start(request) => _ = line.word("start").number(u64::from(request.0)),
-        UnrecordedCall::Fence(win) => _ = line.word("fence").number(u64::from(win.0)),
-        UnrecordedCall::AccessEpoch(win, rank) => epoch(line, "access", [win.0, rank.0]),
-        UnrecordedCall::ExposureEpoch(win, rank) => epoch(line, "exposure", [win.0, rank.0]),
-        UnrecordedCall::File(file) => _ = line.word("file").number(u64::from(file.0)),
-        UnrecordedCall::Moved(file) => _ = line.word("moved").number(u64::from(file.0)),
-    }
     line.number(*number);
 }
 

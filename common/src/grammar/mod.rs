@@ -63,7 +63,6 @@ mod message;
 mod neighborhood;
 mod one_sided;
 mod parse;
-mod partitioned;
 mod plain;
 mod repeat;
 mod task;

@@ -6,7 +6,7 @@ use super::ParseError;
 use super::fields::Fields;
 use super::words::{Form, RECV};
 use super::world_of;
-use super::{collective, completion, file, mark, message, neighborhood, one_sided, partitioned, plain, task};
+use super::{collective, completion, file, mark, message, neighborhood, one_sided, plain, task};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message,
     MessageCompletion, MessageEnd, NeighborOp, Other, Outgoing, Rank, RequestId, SendMode, Tag, Wildcard,
@@ -179,7 +179,7 @@ impl Parser {
         if let Some(call) = CommCall::of_word(word) {
             return Ok(self.comm_create(call, f)?);
         }
-        if let Some(event) = partitioned::read(word, comm, self.world, f)? {
+        if let Some(event) = message::read(word, comm, self.world, f)? {
             return Ok(Event::Partitioned(event));
         }
         if let Some(event) = one_sided::read(word, comm, self.world, f)? {

@@ -1,7 +1,7 @@
 //! Writes an event as a line of text.
 
 use super::line::{BYTE, Line};
-use super::{collective, file, mark, neighborhood, one_sided, partitioned, task};
+use super::{collective, file, mark, message, neighborhood, one_sided, task};
 use crate::event::{Actor, Annotation, CommId, Completion, Event, Incoming, MessageCompletion, Other, Wildcard};
 
 /// Appends `event` of a rank or of one of its threads to `out` as one line, newline included.
@@ -46,7 +46,7 @@ impl Line<'_> {
                 self.on(message.comm).word(word).word(if *found { "found" } else { "none" });
                 self.incoming(message).wildcard(message.wildcard)
             }
-            Event::Partitioned(event) => partitioned::write(self, event),
+            Event::Partitioned(event) => message::write(self, event),
             Event::Start(requests) => self.word(word).requests(requests),
             Event::RequestFree(request) | Event::Cancel(request) => self.word(word).request(*request),
             Event::Matched(request, source, tag) => self.word(word).request(*request).rank(*source).tag(*tag),

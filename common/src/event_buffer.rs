@@ -231,18 +231,6 @@ impl EventBuffer {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Appends an event.
-    pub(crate) fn push(&mut self, event: Event) {
-        match Packed::of(&event) {
-            Some(packed) => {
-                self.packed.push(packed);
-                // Nothing is lost: an event that can be packed owns no memory, and looking for some takes time.
-                std::mem::forget(event);
-            }
-            None => self.keep(event, EntryId::NONE),
-        }
-    }
-
     /// Removes all events.
     pub(crate) fn clear(&mut self) {
         self.packed.clear();
@@ -285,7 +273,14 @@ impl EventSink for EventBuffer {
     }
 
     fn push(&mut self, event: Event) {
-        Self::push(self, event);
+        match Packed::of(&event) {
+            Some(packed) => {
+                self.packed.push(packed);
+                // Nothing is lost: an event that can be packed owns no memory, and looking for some takes time.
+                std::mem::forget(event);
+            }
+            None => self.keep(event, EntryId::NONE),
+        }
     }
 
     #[inline]

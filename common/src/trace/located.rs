@@ -1,7 +1,7 @@
 //! Events of a rank with their places.
 
 use crate::event::{Event, ThreadId};
-use crate::event_buffer::{EventBuffer, EventRef};
+use crate::event_buffer::{EventBuffer, EventRef, EventSink};
 
 /// The place of an event in a rank's trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -79,11 +79,6 @@ impl RankEntry {
         }
         last.then(|| fold(directory, ranks)).transpose()
     }
-
-    /// The entry in a file of its own.
-    pub(super) fn from_file(file: Section) -> Result<Self, TraceError> {
-        from_file(file)
-    }
 }
 
 /// Moves all entries into the manifest.
@@ -120,8 +115,8 @@ fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Parses the value in a file.
-fn from_file<T: DeserializeOwned>(file: Section) -> Result<T, TraceError> {
+/// The value in a file, such as the entry of a rank.
+pub(super) fn from_file<T: DeserializeOwned>(file: Section) -> Result<T, TraceError> {
     let path = file.name().to_owned();
     let text = io::BufReader::with_capacity(1 << 16, up_to(file, WRITTEN_BY_PROGRAM));
     serde_json::from_reader(text).map_err(|error| match error.io_error_kind() {

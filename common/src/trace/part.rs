@@ -12,6 +12,7 @@ use super::archive;
 use super::directory::{self, Kind};
 use super::error::TraceError;
 use super::manifest::{Manifest, RankEntry};
+use super::manifest_file::from_file;
 use super::section::Section;
 use crate::event::Rank;
 use crate::format::ranges;
@@ -94,7 +95,7 @@ impl Parts {
                     None => _ = self.streams.insert(rank.0, file),
                     Some(first) => return Err(twice(path, &format!("rank {}", rank.0), first.name())),
                 },
-                Kind::Entry(rank) => _ = own.insert(rank.0, (path, RankEntry::from_file(file)?)),
+                Kind::Entry(rank) => _ = own.insert(rank.0, (path, from_file(file)?)),
                 Kind::Manifest => {
                     let mut manifest = Manifest::from_file(file)?;
                     folded = std::mem::take(&mut manifest.per_rank);

@@ -35,25 +35,19 @@ algorithms! {
 /// The steps of an all-to-all.
 pub(in crate::collectives) fn alltoall(algorithm: Alltoall, comm: Comm, block: u64) -> Schedule {
     let blocks = Blocks::Equal { count: comm.size, len: block };
+    let by = |algorithm| alltoallv::alltoallv(algorithm, comm, &blocks, &blocks, Empty::Sent);
     match algorithm {
         Alltoall::Linear | Alltoall::LinearSync => linear(comm, &blocks),
-        Alltoall::LinearInOrder => alltoallv::alltoallv(Alltoallv::Linear, comm, &blocks, &blocks, Empty::Sent),
-        Alltoall::Pairwise | Alltoall::TwoProc => pairwise(comm, &blocks),
+        Alltoall::LinearInOrder => by(Alltoallv::Linear),
         Alltoall::PairwiseXor if comm.is_power_of_two() => pairwise_xor(comm, &blocks),
-        Alltoall::PairwiseXor => pairwise(comm, &blocks),
+        Alltoall::Pairwise | Alltoall::TwoProc | Alltoall::PairwiseXor => by(Alltoallv::Pairwise),
         Alltoall::Bruck => bruck(comm, &blocks),
-        Alltoall::Scattered => alltoallv::scattered(comm, &blocks, &blocks, Empty::Sent),
+        Alltoall::Scattered => by(Alltoallv::Scattered),
     }
 }
 
-fn own_block(comm: Comm, blocks: &Blocks) -> Schedule {
-    let mut steps = Schedule::of_about(comm.size.saturating_mul(2));
-    steps.copy(blocks.block(Buffer::Send, comm.me), blocks.block(Buffer::Recv, comm.me));
-    steps
-}
-
 fn linear(comm: Comm, blocks: &Blocks) -> Schedule {
-    let mut steps = own_block(comm, blocks);
+    let mut steps = alltoallv::own_block(comm, blocks, blocks, Empty::Sent);
     for member in comm.others_after() {
         steps.irecv(member, blocks.block(Buffer::Recv, member));
     }
@@ -64,16 +58,8 @@ fn linear(comm: Comm, blocks: &Blocks) -> Schedule {
     steps
 }
 
-fn pairwise(comm: Comm, blocks: &Blocks) -> Schedule {
-    let mut steps = own_block(comm, blocks);
-    for (to, from) in comm.others_after().zip(comm.others_before()) {
-        steps.sendrecv(to, blocks.block(Buffer::Send, to), from, blocks.block(Buffer::Recv, from));
-    }
-    steps
-}
-
 fn pairwise_xor(comm: Comm, blocks: &Blocks) -> Schedule {
-    let mut steps = own_block(comm, blocks);
+    let mut steps = alltoallv::own_block(comm, blocks, blocks, Empty::Sent);
     for peer in (1..comm.size).map(|distance| comm.me ^ distance) {
         steps.exchange(peer, blocks.block(Buffer::Send, peer), blocks.block(Buffer::Recv, peer));
     }

@@ -38,7 +38,8 @@ pub(in crate::collectives) fn alltoallv(
     }
 }
 
-fn own_block(comm: Comm, sends: &Blocks, recvs: &Blocks, empty: Empty) -> Schedule {
+/// A member's message to itself, and room for those to and from the others.
+pub(super) fn own_block(comm: Comm, sends: &Blocks, recvs: &Blocks, empty: Empty) -> Schedule {
     let mut steps = Schedule::with(empty);
     // A send to and a receive from each, and sometimes a wait.
     steps.reserve(comm.size.saturating_mul(2).saturating_add(comm.size / AT_ONCE));
@@ -69,7 +70,7 @@ fn pairwise(comm: Comm, sends: &Blocks, recvs: &Blocks, empty: Empty) -> Schedul
 }
 
 /// [`Alltoallv::Scattered`].
-pub(in crate::collectives) fn scattered(comm: Comm, sends: &Blocks, recvs: &Blocks, empty: Empty) -> Schedule {
+fn scattered(comm: Comm, sends: &Blocks, recvs: &Blocks, empty: Empty) -> Schedule {
     let mut steps = own_block(comm, sends, recvs, empty);
     for first in (0..comm.size).step_by(AT_ONCE as usize) {
         let distances = first.max(1)..first.saturating_add(AT_ONCE).min(comm.size);

@@ -29,13 +29,6 @@ impl Schedule {
         Self { steps: Vec::new(), empty }
     }
 
-    /// A schedule without steps that has room for `steps`.
-    pub(crate) fn of_about(steps: u32) -> Self {
-        let mut schedule = Self::new();
-        schedule.reserve(steps);
-        schedule
-    }
-
     /// Makes room for so many more steps.
     pub(crate) fn reserve(&mut self, steps: u32) {
         self.steps.reserve(steps as usize);

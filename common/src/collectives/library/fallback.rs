@@ -12,12 +12,8 @@ use crate::event::CollectiveKind;
 
 /// The choice itself where it is possible for the call, or else the library's substitute.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
-    let choice = match (library, call.mode) {
-        (Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50, CallMode::Nonblocking) => {
-            libnbc::possible(choice, call)
-        }
-        _ => choice,
-    };
+    let is_libnbc = library.is_open_mpi() && call.mode == CallMode::Nonblocking;
+    let choice = if is_libnbc { libnbc::possible(choice, call) } else { choice };
     let flat = Call { nodes: None, ..*call };
     let is_possible = |nodes: &NodeMap| {
         let is_even = nodes.is_even || matches!(call.kind, CollectiveKind::Barrier | CollectiveKind::Allreduce);

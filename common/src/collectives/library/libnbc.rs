@@ -5,7 +5,6 @@
 //! A trace does not record that a buffer is used in place. In that case, `libnbc` uses other algorithms for an
 //! all-to-all, and binomial trees for any allreduce.
 
-use crate::collectives::algorithms::schedule::Empty;
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Choice, Gather, Gatherv, Reduce,
     ReduceScatter, Scan, Scatter, Scatterv,
@@ -100,12 +99,4 @@ pub(super) fn possible(choice: Choice, call: &Call) -> Choice {
 pub(super) fn leaves_out_empty(collective: CollectiveKind) -> bool {
     use CollectiveKind::{Allreduce, Bcast, Reduce, ReduceScatter, ReduceScatterBlock, Scan};
     matches!(collective, Bcast | Reduce | Allreduce | Scan | ReduceScatter | ReduceScatterBlock)
-}
-
-/// The fate of empty messages where each pair of members has its own length.
-pub(super) fn empty_messages(collective: CollectiveKind) -> Empty {
-    match collective {
-        CollectiveKind::Alltoallv | CollectiveKind::Alltoallw => Empty::Skipped,
-        _ => Empty::Sent,
-    }
 }

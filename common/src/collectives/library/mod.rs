@@ -142,13 +142,11 @@ impl Library {
     /// Whether the library does nothing at all in a call without any data. SimGrid replays even such calls, and the
     /// non-blocking collectives of libraries have fewer of these shortcuts.
     pub(super) fn leaves_out_empty_call(self, call: &Call) -> bool {
-        let is_left_out = match (self, call.mode) {
-            (Self::SimGrid | Self::SimGridOpenMpi, _) => false,
-            (Self::Mpich | Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Blocking) => true,
-            (Self::Mpich, CallMode::Nonblocking) => mpich::leaves_out_empty(call.kind),
-            (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Nonblocking) => {
-                libnbc::leaves_out_empty(call.kind)
-            }
+        let is_left_out = match call.mode {
+            _ if self.is_simgrid() => false,
+            CallMode::Blocking => true,
+            CallMode::Nonblocking if self.is_open_mpi() => libnbc::leaves_out_empty(call.kind),
+            CallMode::Nonblocking => mpich::leaves_out_empty(call.kind),
         };
         is_left_out && call.moves_nothing()
     }
@@ -160,22 +158,18 @@ impl Library {
 
     /// The library's treatment of empty messages where each pair of members has its own length.
     pub(super) fn empty_messages(self, mode: CallMode, collective: CollectiveKind) -> Empty {
-        if self.is_open_mpi() && mode == CallMode::Nonblocking {
-            return libnbc::empty_messages(collective);
-        }
-        match (self, collective) {
-            (Self::SimGrid | Self::SimGridOpenMpi, _)
-            | (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CollectiveKind::Alltoallv) => Empty::Sent,
-            _ => Empty::Skipped,
-        }
+        let is_sent = match mode {
+            _ if self.is_simgrid() => true,
+            _ if !self.is_open_mpi() => false,
+            CallMode::Blocking => collective == CollectiveKind::Alltoallv,
+            CallMode::Nonblocking => !matches!(collective, CollectiveKind::Alltoallv | CollectiveKind::Alltoallw),
+        };
+        if is_sent { Empty::Sent } else { Empty::Skipped }
     }
 
     /// The unit in bytes that a broadcast's scatter cuts at multiples of: an element, or a single byte.
     pub(super) fn scatter_unit(self, element: u64) -> u64 {
-        match self {
-            Self::Mpich => 1,
-            Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50 | Self::SimGrid | Self::SimGridOpenMpi => element,
-        }
+        if self == Self::Mpich { 1 } else { element }
     }
 }
 

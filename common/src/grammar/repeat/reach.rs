@@ -1,5 +1,9 @@
 //! The distance to which events may be repeated, which grows if a program's loops are longer.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 /// The amount of a thread's events that is remembered.
 ///
 /// Memory is bounded by the needs of a program's loops: few bytes for most, and up to some MiB for a loop of 100,000
@@ -92,7 +96,7 @@ impl Recurrence {
         if self.until == 0 {
             return None;
         }
-        let hash = hash_of(text);
+        let hash = FxBuildHasher.hash_one(text);
         if count >= self.until {
             *self = Self { until: 2 * count.max(1), ..Self::default() };
         }
@@ -109,11 +113,4 @@ impl Recurrence {
         }
         Lookback::round(distance).filter(|wider| wider.distinct > reach.distinct)
     }
-}
-
-fn hash_of(text: &[u8]) -> u64 {
-    use std::hash::Hasher;
-    let mut hasher = rustc_hash::FxHasher::default();
-    hasher.write(text);
-    hasher.finish()
 }

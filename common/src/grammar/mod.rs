@@ -33,7 +33,7 @@
 //! | `called BEGIN END` | the start and end of the next event's call (extended traces) |
 //! | `sent NUMBER D BYTES BEGIN END`, `received NUMBER S BYTES BEGIN END` | a message of the next event, a collective |
 //! | `bcast_init REQ BYTES ROOT`, … | persistent collectives |
-//! | `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, … | neighbourhood collectives, see `neighborhood` |
+//! | `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, … | neighbourhood collectives, see `collective` |
 //! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS`, `parrived REQ PART` | partitioned messages |
 //! | `win_create WIN BYTES`, `win_fence WIN [ASSERTS]`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
@@ -60,7 +60,6 @@ mod line;
 mod list;
 mod mark;
 mod message;
-mod neighborhood;
 mod one_sided;
 mod parse;
 mod plain;

@@ -6,7 +6,7 @@ use super::ParseError;
 use super::fields::Fields;
 use super::words::{Form, RECV};
 use super::world_of;
-use super::{collective, completion, file, mark, message, neighborhood, one_sided, plain, task};
+use super::{collective, completion, file, mark, message, one_sided, plain, task};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message,
     MessageCompletion, MessageEnd, NeighborOp, Other, Outgoing, Rank, RequestId, SendMode, Tag, Wildcard,
@@ -171,7 +171,7 @@ impl Parser {
         }
         if let Some((op, form)) = NeighborOp::of_word(word) {
             let completion = form_of_collective(form, f)?;
-            return Ok(Event::Neighborhood(neighborhood::read(op, comm, self.world, f)?, completion));
+            return Ok(Event::Neighborhood(collective::read_neighborhood(op, comm, self.world, f)?, completion));
         }
         if let Some(end) = MessageEnd::of_word(word) {
             return Ok(self.message(comm, end, f)?);

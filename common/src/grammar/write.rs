@@ -1,7 +1,7 @@
 //! Writes an event as a line of text.
 
 use super::line::{BYTE, Line};
-use super::{collective, file, mark, message, neighborhood, one_sided, task};
+use super::{collective, file, mark, message, one_sided, task};
 use crate::event::{Actor, Annotation, CommId, Completion, Event, Incoming, MessageCompletion, Other, Wildcard};
 
 /// Appends `event` of a rank or of one of its threads to `out` as one line, newline included.
@@ -56,7 +56,7 @@ impl Line<'_> {
                 collective::write(self.on(call.comm).word(word).completion(completion), call)
             }
             Event::Neighborhood(call, completion) => {
-                neighborhood::write(self.on(call.comm).word(word).completion(completion), call)
+                collective::write_neighborhood(self.on(call.comm).word(word).completion(completion), call)
             }
             Event::OneSided(event) => one_sided::write(self, event),
             Event::File(event) => file::write(self, event),

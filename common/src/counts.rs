@@ -108,7 +108,6 @@ pub struct PassedLoop {
 
 impl PassedLoop {
     /// The number of its events with letters.
-    #[must_use]
     pub fn letters(&self) -> u64 {
         self.period * self.rounds.len() as u64
     }

@@ -25,7 +25,6 @@ impl<T> Default for DenseSlab<T> {
 impl<T> DenseSlab<T> {
     /// The key that the next entry gets.
     #[inline]
-    #[must_use]
     pub fn vacant_key(&self) -> usize {
         self.free.first().unwrap_or(self.entries.len())
     }
@@ -58,7 +57,6 @@ impl<T> DenseSlab<T> {
 
     /// The entry of a key.
     #[inline]
-    #[must_use]
     pub fn get(&self, key: usize) -> Option<&T> {
         self.entries.get(key)?.as_ref()
     }

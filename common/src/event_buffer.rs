@@ -197,13 +197,11 @@ impl EventBuffer {
     pub(crate) const LEAST_BYTES: usize = size_of::<Packed>();
 
     /// The number of events.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.packed.len()
     }
 
     /// Whether there are no events.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
     }
@@ -325,7 +323,6 @@ impl EventRef<'_> {
     }
 
     /// The requests that the event starts, as [`Event::starts`].
-    #[must_use]
     pub fn starts(&self) -> &[RequestId] {
         match self {
             Self::Send(_, Completion::Request(Some(id))) | Self::Recv(_, Completion::Request(Some(id))) => from_ref(id),

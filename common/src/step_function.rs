@@ -70,13 +70,11 @@ impl StepFunction {
     }
 
     /// The value at an instant. A step counts from its instant on.
-    #[must_use]
     pub fn value_at(&self, at: Time) -> f64 {
         if at < self.start { self.initial } else { self.steps[self.steps_by(self.within(at)) - 1].1 }
     }
 
     /// The instant of the first step after another instant.
-    #[must_use]
     pub fn next_after(&self, at: Time) -> Option<Time> {
         if at < self.start {
             return (!self.steps.is_empty()).then_some(self.start);
@@ -87,7 +85,6 @@ impl StepFunction {
     }
 
     /// The first instant at which the value is 0, if it ever is.
-    #[must_use]
     pub fn first_zero(&self) -> Option<Time> {
         if self.start > Time::ZERO && self.initial == 0.0 {
             return Some(Time::ZERO);
@@ -96,7 +93,6 @@ impl StepFunction {
     }
 
     /// The value, if it is the same at all times.
-    #[must_use]
     pub fn constant(&self) -> Option<f64> {
         let value = self.value_at(Time::ZERO);
         let is_it = |&(_, other): &(Time, f64)| other == value;
@@ -111,7 +107,6 @@ impl StepFunction {
     }
 
     /// The integral over the time from one instant to another, of which whole periods cost nothing.
-    #[must_use]
     pub fn integral(&self, from: Time, to: Time) -> f64 {
         let (mut at, mut sum) = (from, 0.0);
         while at < to {
@@ -133,7 +128,6 @@ impl StepFunction {
     }
 
     /// The first instant at which the integral from `from` on is `amount`; [`Time::NEVER`] if it never is.
-    #[must_use]
     pub fn when_integral_is(&self, amount: f64, from: Time) -> Time {
         let (mut at, mut left) = (from, amount);
         while left > 0.0 && at < Time::NEVER {

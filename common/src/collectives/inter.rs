@@ -60,7 +60,6 @@ impl RootRole {
 impl Selection {
     /// The steps of a call on an inter-communicator whose members are those of two groups in succession, with the given
     /// number in the first. `None` if MPI has no such collective, or if `me` or `root` is not a member.
-    #[must_use]
     pub fn inter_steps(&self, call: &Call, first_group: u32, role: RootRole) -> Vec<Step> {
         if !call.is_sound() || role == RootRole::Idle {
             return Vec::new();

@@ -21,7 +21,6 @@ use crate::units::Bytes;
 
 impl Selection {
     /// The steps of a call; none if `me` or `root` is not a member.
-    #[must_use]
     pub fn steps(&self, call: &Call) -> Vec<Step> {
         if !call.is_sound() || self.library.leaves_out_empty_call(call) {
             return Vec::new();

@@ -125,7 +125,6 @@ impl Selection {
     }
 
     /// The algorithm of a call: the forced or else the library's one, or a substitute if that is impossible.
-    #[must_use]
     pub fn choose(&self, call: &Call) -> Choice {
         let rules = self.forced.get(&(call.kind, call.mode)).map_or(&[][..], Vec::as_slice);
         match rules.iter().find(|rule| rule.holds(call)).and_then(|rule| rule.choice) {

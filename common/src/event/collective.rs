@@ -55,7 +55,6 @@ impl PartialEq for Volumes {
 
 impl Volumes {
     /// The number, if there is one for all; zero otherwise.
-    #[must_use]
     pub fn each(&self) -> Bytes {
         match self {
             Self::Each(bytes) => *bytes,
@@ -64,7 +63,6 @@ impl Volumes {
     }
 
     /// The numbers of the members; none if there is not one for each.
-    #[must_use]
     pub fn per_member(&self) -> &[Bytes] {
         match self {
             Self::PerMember(list) => list,

@@ -131,7 +131,6 @@ pub enum Phase {
 
 impl FileAccess {
     /// The distance in bytes from the end of the rank's last access before this one to its own end, modulo 2⁶⁴.
-    #[must_use]
     pub fn distance(&self) -> u64 {
         self.skip.0.cast_unsigned().wrapping_add(self.bytes.0)
     }
@@ -152,7 +151,6 @@ impl FileEvent {
     }
 
     /// The open file that the call names.
-    #[must_use]
     pub fn id(&self) -> Option<FileId> {
         match self {
             Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => Some(*file),
@@ -162,7 +160,6 @@ impl FileEvent {
     }
 
     /// Whether all members call it.
-    #[must_use]
     pub fn is_collective(&self) -> bool {
         match self {
             Self::Open(..) | Self::Close(_) => true,

@@ -101,14 +101,12 @@ pub enum Event {
 
 impl Event {
     /// Whether a replayed rank executes the event; if not, the event only describes others.
-    #[must_use]
     pub fn is_executed(&self) -> bool {
         !matches!(self, Self::Matched(..) | Self::Task(_) | Self::Annotation(_))
     }
 
     /// Whether a program that waits by polling makes any number of such events: a test or a probe in vain, and what lies
     /// between two of them.
-    #[must_use]
     pub fn is_polling(&self) -> bool {
         matches!(
             self,
@@ -132,7 +130,6 @@ pub struct Other {
 impl Other {
     /// Whether the call returns when the messages that the rank has sent in buffered mode need their buffer no more, as
     /// `MPI_Buffer_detach` does.
-    #[must_use]
     pub fn awaits_buffered(&self) -> bool {
         let name = self.function.strip_suffix("_c").unwrap_or(&self.function);
         matches!(
@@ -195,7 +192,6 @@ pub enum Activity {
 
 impl Event {
     /// The activity of a rank in this event; `None` for an event that only says something about another.
-    #[must_use]
     pub fn activity(&self) -> Option<Activity> {
         Some(match self {
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => Activity::Compute,

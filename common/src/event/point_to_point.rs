@@ -53,7 +53,6 @@ pub struct Incoming {
 
 impl Incoming {
     /// Whether the trace leaves the source or the tag open here.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.from.is_none() || self.tag.is_none()
     }
@@ -133,7 +132,6 @@ pub enum Completed {
 
 impl Completed {
     /// The requests that are named; `None` if these are all outstanding ones.
-    #[must_use]
     pub fn requests(&self) -> Option<&[RequestId]> {
         match self {
             Self::Outstanding(_) => None,
@@ -158,7 +156,6 @@ pub enum Partitioned {
 
 impl Partitioned {
     /// The persistent request that the call sets up, and the bytes of its message; `None` if the call sets up none.
-    #[must_use]
     pub fn sets_up(&self) -> Option<(RequestId, Bytes)> {
         match self {
             &Self::SendInit(Outgoing { bytes, .. }, _, id) | &Self::RecvInit(Incoming { bytes, .. }, _, id) => {

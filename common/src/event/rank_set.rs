@@ -14,19 +14,16 @@ impl RankSet {
     }
 
     /// Whether the set contains `rank`.
-    #[must_use]
     pub fn contains(&self, Rank(rank): Rank) -> bool {
         self.0.iter().any(|&(first, last)| (first..=last).contains(&rank))
     }
 
     /// The last rank.
-    #[must_use]
     pub fn last(&self) -> Rank {
         Rank(self.0.iter().map(|&(_, last)| last).max().unwrap_or(0))
     }
 
     /// Whether the set contains exactly these ranks.
-    #[must_use]
     pub fn is(&self, ranks: &[Rank]) -> bool {
         let sizes: u64 = self.0.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
         sizes == ranks.len() as u64 && ranks.iter().all(|rank| self.contains(*rank))

@@ -121,7 +121,6 @@ impl Event {
     }
 
     /// The requests that the event starts: of a non-blocking operation, or persistent ones that were set up before.
-    #[must_use]
     pub fn starts(&self) -> &[RequestId] {
         let one = std::slice::from_ref::<RequestId>;
         match self {
@@ -199,7 +198,6 @@ pub struct Transfers {
 impl Event {
     /// The messages that the event describes. A probe transfers none, and the messages of a collective are not
     /// described. Partitioned messages are not included either: they depart in parts, as these become ready.
-    #[must_use]
     pub fn transfers(&self) -> Transfers {
         let persistent = |completion: &MessageCompletion| match completion {
             Completion::Persistent(request) => Some(*request),

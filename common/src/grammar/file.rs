@@ -66,7 +66,6 @@ impl FileAccess {
 
 impl FileEvent {
     /// The word of the grammar.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Open(..) => "file_open",

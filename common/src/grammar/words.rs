@@ -184,7 +184,6 @@ impl Quantifier {
 
 impl Event {
     /// The word of the event's line, without `_of`: the kind of event, for counting.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Init => "init",

@@ -68,7 +68,6 @@ impl OutputDirectory {
     }
 
     /// The path of the directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -112,7 +111,6 @@ impl HiddenDirectory {
     }
 
     /// The path of this name in it.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.temporary.path().join(name)
     }

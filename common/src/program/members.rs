@@ -56,19 +56,16 @@ impl Members {
     }
 
     /// The number of members.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ranks.len()
     }
 
     /// The rank of a member in the world.
-    #[must_use]
     pub fn rank(&self, member: Member) -> Rank {
         self.ranks.get(member as usize).copied().unwrap_or_default()
     }
 
     /// The member that a rank of the world is.
-    #[must_use]
     pub fn place(&self, rank: Rank) -> Option<Member> {
         match self.name {
             Name::World => ((rank.0 as usize) < self.ranks.len()).then_some(rank.0),
@@ -85,7 +82,6 @@ impl Members {
     }
 
     /// The number of members in the first group; of an inter-communicator, the others are its second group.
-    #[must_use]
     pub fn first_group(&self) -> u32 {
         self.first_group as u32
     }
@@ -105,13 +101,11 @@ impl Members {
     }
 
     /// Whether the communicator is an inter-communicator.
-    #[must_use]
     pub fn is_inter(&self) -> bool {
         self.first_group < self.ranks.len()
     }
 
     /// The name of the communicator in messages.
-    #[must_use]
     pub fn describe(&self) -> String {
         let list = |ranks: &[Rank]| {
             let shown: Vec<String> = ranks.iter().take(8).map(|rank| rank.0.to_string()).collect();

@@ -63,7 +63,6 @@ impl NodeMaps {
     }
 
     /// The nodes of a number.
-    #[must_use]
     pub fn get(&self, number: Option<NodesId>) -> Option<&NodeMap> {
         self.maps.get(number?.0 as usize).map(Rc::as_ref)
     }

@@ -40,7 +40,6 @@ impl OpenRegions {
     }
 
     /// Whether a region of this name is open.
-    #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|region| *region.name == *name)
     }
@@ -51,7 +50,6 @@ impl OpenRegions {
     }
 
     /// The name of the region that was opened last.
-    #[must_use]
     pub fn innermost(&self) -> Option<&str> {
         self.names().next()
     }

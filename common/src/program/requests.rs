@@ -85,7 +85,6 @@ pub struct OpenRequest {
 impl<O: Copy> RequestTable<O> {
     /// Whether there is a request with the number 0, the first to be used.
     #[inline]
-    #[must_use]
     pub fn has_first(&self) -> bool {
         self.dense.first().is_some_and(Option::is_some)
     }
@@ -255,7 +254,6 @@ impl<O: Copy> RequestTable<O> {
     }
 
     /// The numbers of the requests that have to be completed, in order.
-    #[must_use]
     pub fn active(&self) -> Vec<RequestId> {
         let mut all: Vec<RequestId> = self.open().filter(|open| open.is_active).map(|open| open.id).collect();
         all.sort_unstable();
@@ -273,7 +271,6 @@ impl<O: Copy> RequestTable<O> {
     }
 
     /// The number of requests that have to be completed.
-    #[must_use]
     pub fn outstanding(&self) -> usize {
         let keyed = self.keyed.values().map(|(_, others)| 1 + others.len());
         keyed.sum::<usize>() + self.open().filter(|open| open.is_active).count()

@@ -32,7 +32,6 @@ impl State {
     }
 
     /// The name that people call the state by: `MPI_Allreduce`, `computing`.
-    #[must_use]
     pub fn name(&self) -> String {
         let word = match self.word {
             "compute" => return "computing".to_owned(),

@@ -52,7 +52,6 @@ impl EventSorter {
     }
 
     /// The time of the latest event so far.
-    #[must_use]
     pub fn end(&self) -> Time {
         self.end
     }

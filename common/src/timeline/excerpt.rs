@@ -32,7 +32,6 @@ impl Default for Excerpt {
 
 impl Excerpt {
     /// Whether everything is shown.
-    #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
     }
@@ -80,13 +79,11 @@ impl Subject {
     }
 
     /// The name of the job of a rank, if there are several jobs.
-    #[must_use]
     pub fn job(&self, rank: Rank) -> Option<&str> {
         self.jobs.iter().find(|job| job.ranks.contains(&rank.0)).map(|job| job.name.as_str())
     }
 
     /// The name of a rank, with that of its job if there are several: `rank 5 (cg)`.
-    #[must_use]
     pub fn rank_name(&self, rank: Rank) -> String {
         match self.job(rank) {
             Some(job) => format!("rank {} ({job})", rank.0),

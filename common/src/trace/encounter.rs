@@ -85,7 +85,6 @@ impl Runs {
     }
 
     /// How many numbers there are.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|&(_, count)| u64::from(count)).sum()
     }

@@ -72,7 +72,6 @@ impl TraceError {
     }
 
     /// The file at fault, and the line where one is, from 1; `None` if no single file is at fault.
-    #[must_use]
     pub fn place(&self) -> Option<(PathBuf, Option<u64>)> {
         let (path, line) = match self {
             Self::Line { path, line, .. }

@@ -92,19 +92,16 @@ impl Lines {
     }
 
     /// The path of the file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The number of the line given out last, from 1.
-    #[must_use]
     pub fn line(&self) -> u64 {
         self.line
     }
 
     /// The line given out last.
-    #[must_use]
     pub fn again(&self) -> &[u8] {
         self.text.get(self.last.clone()).unwrap_or_default()
     }

@@ -36,44 +36,37 @@ impl LocatedEvents {
     pub const LEAST_BYTES: usize = EventBuffer::LEAST_BYTES;
 
     /// The number of events.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
     /// Whether there are no events.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
     /// The approximate size of the events in memory.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.events.bytes()
     }
 
     /// The event at `index`.
     #[inline]
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<EventRef<'_>> {
         self.events.get(index)
     }
 
     /// The place of the event at `index`.
-    #[must_use]
     pub fn location(&self, index: usize) -> Location {
         Location { thread: self.thread(index), line: at(&self.lines, index).flatten() }
     }
 
     /// The thread of the event at `index`.
-    #[must_use]
     pub fn thread(&self, index: usize) -> ThreadId {
         at(&self.threads, index).unwrap_or(ThreadId::MAIN)
     }
 
     /// The index after the last of the consecutive events, from `index` on, that are of one thread.
-    #[must_use]
     pub fn end_of_run(&self, index: usize) -> usize {
         let next = self.threads.partition_point(|&(first, _)| first <= index);
         self.threads.get(next).map_or(self.len(), |&(first, _)| first)

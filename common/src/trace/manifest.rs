@@ -196,7 +196,6 @@ pub struct Clock {
 
 impl Clock {
     /// The time that rank 0's clock shows when this clock shows a time.
-    #[must_use]
     pub fn at_rank_zero(&self, shown: Nanoseconds) -> Nanoseconds {
         let off = self.offset + self.drift * shown.0 as f64;
         // `as` saturates.
@@ -265,7 +264,6 @@ impl Manifest {
 
     /// The command lines of the job's programs, separated by colons as `mpirun` has them: of at most four programs, since
     /// each rank may have its own arguments.
-    #[must_use]
     pub fn programs(&self) -> String {
         let all = std::iter::once(&self.command).chain(self.per_rank.iter().map(|entry| &entry.command));
         let mut programs: Vec<&Vec<String>> = Vec::new();
@@ -280,7 +278,6 @@ impl Manifest {
     }
 
     /// The entry of a rank; `None` if there is no such rank, or it ran without the tracer.
-    #[must_use]
     pub fn of_rank(&self, rank: Rank) -> Option<&RankEntry> {
         let at = self.per_rank.binary_search_by_key(&rank.0, |entry| entry.rank).ok()?;
         self.per_rank.get(at)

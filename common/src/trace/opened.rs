@@ -61,7 +61,6 @@ pub struct World {
 
 impl World {
     /// The number of ranks.
-    #[must_use]
     pub fn ranks(&self) -> u32 {
         self.trace.ranks()
     }
@@ -99,7 +98,6 @@ impl Trace {
     }
 
     /// The worlds of the ranks, in order; none if all ranks are known to be of one world.
-    #[must_use]
     pub fn worlds(&self) -> &[World] {
         &self.worlds
     }
@@ -128,26 +126,22 @@ impl Trace {
     }
 
     /// Whether an incomplete trace is accepted.
-    #[must_use]
     pub fn is_partial(&self) -> bool {
         self.partial
     }
 
     /// Size of the world.
-    #[must_use]
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
     /// The manifest of the trace, if there is one.
-    #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_deref()
     }
 
     /// Parts of a foreign trace without a counterpart in titr's events, found in reading so far: a sentence for each
     /// kind.
-    #[must_use]
     pub fn untranslated(&self) -> Vec<String> {
         self.sources.untranslated()
     }

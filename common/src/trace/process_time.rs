@@ -65,14 +65,12 @@ const MATTERS: f64 = 0.01;
 
 impl ProcessTime {
     /// CPU time of threads of the program that is not in the trace.
-    #[must_use]
     pub fn uncounted_threads(&self) -> f64 {
         (self.other_threads - self.added).max(0.0)
     }
 
     /// A lower bound of the time for which the threads that call MPI waited outside of MPI for a device such as a GPU,
     /// a file or another thread, but not for a core; `None` if it is not known.
-    #[must_use]
     pub fn idle(&self) -> Option<f64> {
         // Some of the time in the run queue may be inside of calls.
         Some((self.waiting? - self.run_queue?).max(0.0))

@@ -37,7 +37,6 @@ impl RankWriter {
     }
 
     /// The path of the rank's stream.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.stream.path()
     }

@@ -78,7 +78,6 @@ impl Section {
     }
 
     /// The name of the file.
-    #[must_use]
     pub fn name(&self) -> &Path {
         &self.name
     }

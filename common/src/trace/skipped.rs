@@ -46,13 +46,11 @@ impl SkippedEvents {
     }
 
     /// The letters of the events that have one, in order; none if they are not kept.
-    #[must_use]
     pub fn letters(&self) -> &[u32] {
         self.letters.as_deref().unwrap_or_default()
     }
 
     /// The counts of all events.
-    #[must_use]
     pub fn counts(&self) -> EventCounts {
         self.counter.counts()
     }

@@ -98,19 +98,16 @@ impl RankStream {
     }
 
     /// The place of the event that [`next_event`](Self::next_event) gave last.
-    #[must_use]
     pub fn location(&self) -> Location {
         self.pending.location(self.given.saturating_sub(1))
     }
 
     /// The number of events that were read.
-    #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
     /// The end of the stream; `None` before the stream has ended.
-    #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         self.ended.then(|| self.source.torn().map_or(Ending::Complete, Ending::Torn))
     }

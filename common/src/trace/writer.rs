@@ -69,7 +69,6 @@ impl StreamWriter {
     }
 
     /// The path of the stream's file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

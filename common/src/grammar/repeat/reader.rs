@@ -178,7 +178,6 @@ impl EventReader {
     }
 
     /// The thread whose events the last line has.
-    #[must_use]
     pub fn thread(&self) -> ThreadId {
         self.thread
     }

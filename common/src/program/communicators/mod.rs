@@ -107,7 +107,6 @@ impl Communicators {
     }
 
     /// The communicator of an index.
-    #[must_use]
     pub fn get(&self, index: CommIndex) -> &Communicator {
         &self.all[index.0]
     }
@@ -185,7 +184,6 @@ impl Communicators {
     }
 
     /// The number that the next collective of a member on a communicator will have.
-    #[must_use]
     pub fn next_collective(&self, index: CommIndex, member: Member) -> u64 {
         self.all[index.0].started.get(member as usize).copied().unwrap_or_default()
     }
@@ -355,7 +353,6 @@ impl Communicators {
     }
 
     /// The name in messages of the communicator that has `context`.
-    #[must_use]
     pub fn describe(&self, context: Context) -> String {
         let has = |communicator: &&Communicator| {
             communicator.context == context || communicator.context.of_collectives() == context

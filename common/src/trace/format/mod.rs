@@ -98,13 +98,11 @@ impl<'a> Candidate<'a> {
     }
 
     /// The path of the directory, where one directory is all there is.
-    #[must_use]
     pub fn directory(&self) -> Option<&'a Path> {
         self.paths.first().copied().filter(|_| self.is_directory)
     }
 
     /// The path of the file, where one file is all there is.
-    #[must_use]
     pub fn file(&self) -> Option<&'a Path> {
         match self.paths {
             [path] if !self.is_directory => Some(path),

@@ -43,7 +43,6 @@ const ALL: &str = "all";
 
 impl Trace {
     /// The part of the program that was to be traced, if it was not all of it.
-    #[must_use]
     pub fn recorded_part(&self) -> Option<&str> {
         let part = self.manifest()?.config.get(VARIABLE)?;
         (part != ALL).then_some(part)

@@ -6,7 +6,7 @@ use titr_common::step_function::StepFunction;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{Failure, HostId, Link, LinkId, NoRouters, Rails, RoutePeriod, RouterGraph, Topology, written_routes};
+use super::{HostId, Link, LinkId, NoRouters, RouterGraph, Topology, written_routes};
 
 /// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
@@ -61,8 +61,8 @@ impl ChangedLinks {
 }
 
 impl Topology for ChangedLinks {
-    fn is_loopback(&self, link: LinkId) -> bool {
-        self.inner.is_loopback(link)
+    fn inner(&self) -> Option<&dyn Topology> {
+        Some(&*self.inner)
     }
 
     fn name(&self) -> String {
@@ -71,10 +71,6 @@ impl Topology for ChangedLinks {
 
     fn hosts(&self) -> u32 {
         self.inner.hosts()
-    }
-
-    fn host_name(&self, host: HostId) -> String {
-        self.inner.host_name(host)
     }
 
     fn links(&self) -> &[Link] {
@@ -89,40 +85,8 @@ impl Topology for ChangedLinks {
         self.inner.link_name(link)
     }
 
-    fn link_class(&self, link: LinkId) -> String {
-        self.inner.link_class(link)
-    }
-
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         self.inner.route(from, to, route);
-    }
-
-    fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
-        self.inner.spread(period, from, to, parts);
-    }
-
-    fn route_changes(&self) -> &[Time] {
-        self.inner.route_changes()
-    }
-
-    fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.inner.route_in(period, from, to, route);
-    }
-
-    fn failures(&self) -> &[Failure] {
-        self.inner.failures()
-    }
-
-    fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.inner.distance(from, to)
-    }
-
-    fn rails(&self) -> Rails {
-        self.inner.rails()
-    }
-
-    fn rail(&self, number: u32) -> Option<&dyn Topology> {
-        self.inner.rail(number)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

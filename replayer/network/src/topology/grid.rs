@@ -242,16 +242,11 @@ pub(crate) struct GridRouting {
 const ADAPTIVE: &str = "adaptive";
 
 impl BuildRouting for GridRouting {
+    type Structure = Lattice;
+
     const NAMES: &'static [&'static str] = &["dor", ADAPTIVE];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<Lattice>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(lattice) = graph.geometry::<Lattice>().cloned() else {
-            return Err(Unroutable::Impossible("routers are not the places of a grid".to_owned()));
-        };
+    fn new(lattice: &Lattice, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let adaptive = options.is_named(ADAPTIVE);
         let channels = options.virtual_channels.unwrap_or(if adaptive { 3 } else { 1 });
         if adaptive && channels < 2 {
@@ -267,7 +262,7 @@ impl BuildRouting for GridRouting {
                 place /= size;
             }
         }
-        Ok(Self { lattice, coordinates, adaptive, channels, entry })
+        Ok(Self { lattice: lattice.clone(), coordinates, adaptive, channels, entry })
     }
 }
 

@@ -1,9 +1,8 @@
 //! Links of each host's own, on any topology: a loopback, or the levels inside the host.
 
-use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{Failure, HostId, Link, LinkChange, LinkId, NoRouters, Node, RoutePeriod, RouterGraph, Sharing, Topology};
+use super::{HostId, Link, LinkId, NoRouters, Node, RoutePeriod, RouterGraph, Sharing, Topology};
 
 /// A topology whose hosts reach themselves through links of their own — shared memory, mostly — and not through
 /// their network card.
@@ -59,6 +58,10 @@ impl WithLoopback {
 }
 
 impl Topology for WithLoopback {
+    fn inner(&self) -> Option<&dyn Topology> {
+        Some(&*self.inner)
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }
@@ -67,16 +70,8 @@ impl Topology for WithLoopback {
         self.inner.hosts()
     }
 
-    fn host_name(&self, host: HostId) -> String {
-        self.inner.host_name(host)
-    }
-
     fn links(&self) -> &[Link] {
         &self.links
-    }
-
-    fn changes(&self) -> &[LinkChange] {
-        self.inner.changes()
     }
 
     fn link_name(&self, link: LinkId) -> String {
@@ -106,10 +101,6 @@ impl Topology for WithLoopback {
         self.route_in(RoutePeriod(0), from, to, route);
     }
 
-    fn route_changes(&self) -> &[Time] {
-        self.inner.route_changes()
-    }
-
     fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         match from == to {
             true => route.push(self.loopback(from.0)),
@@ -128,14 +119,6 @@ impl Topology for WithLoopback {
             let process = self.process.filter(|_| parts.len() > before);
             parts.extend(process.map(|process| (process, 1.0)));
         }
-    }
-
-    fn failures(&self) -> &[Failure] {
-        self.inner.failures()
-    }
-
-    fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.inner.distance(from, to)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

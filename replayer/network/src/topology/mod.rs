@@ -131,9 +131,14 @@ pub trait Topology: Debug + Send + Sync {
     /// The number of hosts.
     fn hosts(&self) -> u32;
 
+    /// The topology that this one is, but for some properties: what it does not say itself is as there.
+    fn inner(&self) -> Option<&dyn Topology> {
+        None
+    }
+
     /// The name of a host in messages about it.
     fn host_name(&self, host: HostId) -> String {
-        format!("host {}", host.0)
+        self.inner().map_or_else(|| format!("host {}", host.0), |inner| inner.host_name(host))
     }
 
     /// The links, by number, as they are at the start.
@@ -141,7 +146,7 @@ pub trait Topology: Debug + Send + Sync {
 
     /// The links that change over time, each once, in the order of their numbers.
     fn changes(&self) -> &[LinkChange] {
-        &[]
+        self.inner().map_or(&[], |inner| inner.changes())
     }
 
     /// The name of a link in reports: `node-3 up`, `node-5 +x`.
@@ -150,14 +155,17 @@ pub trait Topology: Debug + Send + Sync {
     /// The class of a link, such as a dimension or a level, whose links are of one kind in a real machine. If a
     /// topology has no such classes, links with equal bandwidth and latency are a class.
     fn link_class(&self, link: LinkId) -> String {
+        if let Some(inner) = self.inner() {
+            return inner.link_class(link);
+        }
         self.links().get(link.index()).map_or_else(String::new, |&Link { bandwidth, latency, .. }| {
             format!("links of {} a second and {} us", volume(Bytes(bandwidth as u64)), latency.0 * 1e6)
         })
     }
 
     /// Whether a link is within a host, for messages between its ranks.
-    fn is_loopback(&self, _link: LinkId) -> bool {
-        false
+    fn is_loopback(&self, link: LinkId) -> bool {
+        self.inner().is_some_and(|inner| inner.is_loopback(link))
     }
 
     /// Whether hosts reach only themselves.
@@ -172,7 +180,11 @@ pub trait Topology: Debug + Send + Sync {
     /// Appends the links of a message that takes several equally short paths, each with the part of the message that takes it.
     /// Appends nothing if a message takes its [route](Self::route_in) alone. A link may come more than once. [`Paths`] asks
     /// both.
-    fn spread(&self, _period: RoutePeriod, _from: HostId, _to: HostId, _parts: &mut Vec<(LinkId, f64)>) {}
+    fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        if let Some(inner) = self.inner() {
+            inner.spread(period, from, to, parts);
+        }
+    }
 
     /// Selects the paths of flows. Returns whether the topology has such paths; if not, nothing changes.
     fn route_flows(&mut self, routing: FlowRouting) -> bool {
@@ -182,7 +194,7 @@ pub trait Topology: Debug + Send + Sync {
     /// The instants at which routes change, in order. Each ends a period of routes and begins the next;
     /// [`route`](Self::route) has those of the first period.
     fn route_changes(&self) -> &[Time] {
-        &[]
+        self.inner().map_or(&[], |inner| inner.route_changes())
     }
 
     /// The period of routes that an instant is in.
@@ -192,13 +204,16 @@ pub trait Topology: Debug + Send + Sync {
 
     /// Appends to `route` the links of a message that is sent in a period, like [`route`](Self::route). Nothing is
     /// appended if failures leave no route.
-    fn route_in(&self, _period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.route(from, to, route);
+    fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        match self.inner() {
+            Some(inner) => inner.route_in(period, from, to, route),
+            None => self.route(from, to, route),
+        }
     }
 
     /// The failures of links and routers during the run.
     fn failures(&self) -> &[Failure] {
-        &[]
+        self.inner().map_or(&[], |inner| inner.failures())
     }
 
     /// Whether links and routes always stay as they are at the start.
@@ -207,20 +222,20 @@ pub trait Topology: Debug + Send + Sync {
     }
 
     /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.
-    fn distance(&self, _from: HostId, _to: HostId) -> Seconds {
-        Seconds(0.0)
+    fn distance(&self, from: HostId, to: HostId) -> Seconds {
+        self.inner().map_or(Seconds(0.0), |inner| inner.distance(from, to))
     }
 
     /// The rails of the machine. The links of each rail are numbered after those of the rail before, and routes are those on
     /// the first rail.
     fn rails(&self) -> Rails {
-        Rails::ONE
+        self.inner().map_or(Rails::ONE, |inner| inner.rails())
     }
 
     /// A rail by its number, with its links numbered from 0; `None` if there is only one rail. The properties of links are
     /// those of [`links`](Self::links).
-    fn rail(&self, _number: u32) -> Option<&dyn Topology> {
-        None
+    fn rail(&self, number: u32) -> Option<&dyn Topology> {
+        self.inner()?.rail(number)
     }
 
     /// Whether rails differ in the properties of links or in failures.

@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use titr_common::time::Time;
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::Bytes;
 
 use super::{Failure, HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology};
 
@@ -119,16 +119,16 @@ fn failures(topologies: &[Box<dyn Topology>], rails: u32) -> Vec<Failure> {
 }
 
 impl Topology for MultiRail {
+    fn inner(&self) -> Option<&dyn Topology> {
+        Some(self.first())
+    }
+
     fn name(&self) -> String {
         format!("{} with {} rails", self.first().name(), self.rails.count)
     }
 
     fn hosts(&self) -> u32 {
         self.first().hosts()
-    }
-
-    fn host_name(&self, host: HostId) -> String {
-        self.first().host_name(host)
     }
 
     fn links(&self) -> &[Link] {
@@ -175,10 +175,6 @@ impl Topology for MultiRail {
 
     fn failures(&self) -> &[Failure] {
         &self.failures
-    }
-
-    fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.first().distance(from, to)
     }
 
     /// The routers of the first rail.
@@ -238,16 +234,16 @@ pub(crate) fn links_of_rail(topology: &dyn Topology) -> u32 {
 }
 
 impl Topology for OneRail {
+    fn inner(&self) -> Option<&dyn Topology> {
+        Some(self.rail())
+    }
+
     fn name(&self) -> String {
         self.whole.name()
     }
 
     fn hosts(&self) -> u32 {
         self.whole.hosts()
-    }
-
-    fn host_name(&self, host: HostId) -> String {
-        self.whole.host_name(host)
     }
 
     fn links(&self) -> &[Link] {
@@ -274,24 +270,8 @@ impl Topology for OneRail {
         self.rail().route(from, to, route);
     }
 
-    fn route_changes(&self) -> &[Time] {
-        self.rail().route_changes()
-    }
-
-    fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.rail().route_in(period, from, to, route);
-    }
-
-    fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
-        self.rail().spread(period, from, to, parts);
-    }
-
     fn failures(&self) -> &[Failure] {
         self.whole.failures()
-    }
-
-    fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.rail().distance(from, to)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

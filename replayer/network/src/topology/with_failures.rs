@@ -13,12 +13,9 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use titr_common::time::Time;
-use titr_common::units::Seconds;
 
 use super::shortest::{Piece, ShortestPaths};
-use super::{
-    HostId, HostPort, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, RouterId, Topology, written_routes,
-};
+use super::{HostId, HostPort, Link, LinkId, NoRouters, RoutePeriod, RouterGraph, RouterId, Topology, written_routes};
 
 /// A failure of links or routers from an instant until another.
 #[derive(Clone, Debug)]
@@ -177,6 +174,10 @@ fn reached(first: u32, ends: impl Iterator<Item = (u32, u32)>) -> FxHashSet<u32>
 }
 
 impl Topology for WithFailures {
+    fn inner(&self) -> Option<&dyn Topology> {
+        Some(&*self.inner)
+    }
+
     fn name(&self) -> String {
         format!("{} with failures", self.inner.name())
     }
@@ -185,28 +186,12 @@ impl Topology for WithFailures {
         self.inner.hosts()
     }
 
-    fn host_name(&self, host: HostId) -> String {
-        self.inner.host_name(host)
-    }
-
     fn links(&self) -> &[Link] {
         self.inner.links()
     }
 
-    fn changes(&self) -> &[LinkChange] {
-        self.inner.changes()
-    }
-
     fn link_name(&self, link: LinkId) -> String {
         self.inner.link_name(link)
-    }
-
-    fn link_class(&self, link: LinkId) -> String {
-        self.inner.link_class(link)
-    }
-
-    fn is_loopback(&self, link: LinkId) -> bool {
-        self.inner.is_loopback(link)
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
@@ -246,10 +231,6 @@ impl Topology for WithFailures {
 
     fn failures(&self) -> &[Failure] {
         &self.failures
-    }
-
-    fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.inner.distance(from, to)
     }
 
     /// The routers of the topology, some of whose ports have failed, unless packets only know written routes.

@@ -615,19 +615,16 @@ pub(crate) struct DragonflyRouting {
 }
 
 impl BuildRouting for DragonflyRouting {
+    type Structure = Shape;
+
     const NAMES: &'static [&'static str] = &["minimal"];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<Shape>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+    fn new(&shape: &Shape, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let channels = options.virtual_channels.unwrap_or(2);
-        match graph.geometry::<Shape>() {
-            Some(_) if channels < 2 => Err(Unroutable::Impossible("a dragonfly needs two virtual channels".to_owned())),
-            Some(&shape) => Ok(Self { shape, channels }),
-            None => Err(Unroutable::Impossible("routers are not those of a dragonfly".to_owned())),
+        if channels < 2 {
+            return Err(Unroutable::Impossible("a dragonfly needs two virtual channels".to_owned()));
         }
+        Ok(Self { shape, channels })
     }
 }
 

@@ -549,16 +549,11 @@ struct SwitchLevel {
 const ADAPTIVE: &str = "adaptive";
 
 impl BuildRouting for TreeRouting {
+    type Structure = Stages;
+
     const NAMES: &'static [&'static str] = &[RoutingName::UP_DOWN.0, ADAPTIVE];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<Stages>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(Stages { stages, choice }) = graph.geometry() else {
-            return Err(Unroutable::Impossible("routers are not the switches of a tree".to_owned()));
-        };
+    fn new(Stages { stages, choice }: &Stages, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let by_default = if options.is_named(ADAPTIVE) { Ascent::Adaptive } else { choice.ascent };
         let choice = PortChoice { ascent: options.ascent.unwrap_or(by_default), ..*choice };
         Ok(Self { choice, channels: options.virtual_channels.unwrap_or(1), levels: levels(stages) })
@@ -690,7 +685,7 @@ mod tests {
             let stages = [(3, 1, 1), (4, 2, count), (2, 3, count)].map(|(down, up, count)| Stage { down, up, count });
             let tree = FatTree::new(&stages, cable).choosing(PortChoice { ascent, seed: 5 });
             let graph = tree.router_graph().unwrap();
-            let routing = TreeRouting::new(&graph, &RoutingOptions::default()).unwrap();
+            let routing = TreeRouting::new(graph.geometry().unwrap(), &RoutingOptions::default()).unwrap();
             assert!(!routing.has_alternatives());
             for (from, to) in (0..24).flat_map(|from| (0..24).map(move |to| (HostId(from), HostId(to)))) {
                 let mut route = Vec::new();

@@ -13,8 +13,10 @@
 
 use std::ops::Range;
 
-use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
-use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
+use super::{
+    BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest, share_of_channels,
+};
+use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterId};
 
 /// Minimal routing. Packets carry no state.
 #[derive(Clone, Debug)]
@@ -28,16 +30,11 @@ const MINIMAL: &str = "minimal";
 const ADAPTIVE: &str = "adaptive";
 
 impl BuildRouting for FabricRouting {
+    type Structure = HopTable;
+
     const NAMES: &'static [&'static str] = &[MINIMAL, ADAPTIVE];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<HopTable>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(table) = graph.geometry::<HopTable>() else {
-            return Err(Unroutable::Impossible("the hops between routers are not known".to_owned()));
-        };
+    fn new(table: &HopTable, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let classes = HopClasses::new(table.diameter(), options, MINIMAL)?;
         Ok(Self { table: table.clone(), classes, is_adaptive: options.is_named(ADAPTIVE) })
     }
@@ -104,7 +101,7 @@ impl HopClasses {
     #[inline]
     pub(super) fn next(self, arrival: Option<OutputVc>) -> Range<u32> {
         let class = arrival.map_or(0, |vc| ((vc.channel.0 + 1) * self.classes - 1) / self.channels + 1);
-        class * self.channels / self.classes..(class + 1) * self.channels / self.classes
+        share_of_channels(class, self.classes, self.channels)
     }
 }
 

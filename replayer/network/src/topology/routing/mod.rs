@@ -33,7 +33,8 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use thiserror::Error;
 
 use super::{
-    Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId, RoutingFunction,
+    Ascent, ChannelIndex, Geometry, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId,
+    RoutingFunction,
 };
 
 pub(crate) use degraded::DegradedRouting;
@@ -185,17 +186,17 @@ pub(crate) trait RoutingVisitor {
 
 /// Selection and construction of a routing.
 pub(crate) trait BuildRouting: Routing {
+    /// The structure of the graphs that it can route.
+    type Structure: Geometry;
+
     /// The names by which platform files select it. The first is its default.
     const NAMES: &'static [&'static str];
 
-    /// Whether it can route this graph.
-    fn suits(graph: &RouterGraph) -> bool;
-
-    /// The routing of `graph`, which it [suits](Self::suits), by the name in `options` or by the default name.
+    /// The routing of a graph of this structure, by the name in `options` or by the default name.
     ///
     /// # Errors
     /// If packets could deadlock.
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable>;
+    fn new(structure: &Self::Structure, options: &RoutingOptions) -> Result<Self, Unroutable>;
 }
 
 /// The requested routing. An option that is `None` is the routing's default.
@@ -310,6 +311,12 @@ pub(crate) fn roomiest(
     best
 }
 
+/// The virtual channels of a class, where `channels` are divided into as equal classes as possible.
+#[inline]
+fn share_of_channels(class: u32, classes: u32, channels: u32) -> Range<u32> {
+    class * channels / classes..(class + 1) * channels / classes
+}
+
 /// Declares the enum of all registered routings, from which [`RoutingFunction::visit`] gives a visitor the type. Of several
 /// that suit a network, the first is the default.
 macro_rules! routings {
@@ -356,9 +363,9 @@ macro_rules! routings {
             fn of_whole(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
                 let mut possible = Vec::new();
                 $(
-                    if <$routing>::suits(graph) {
+                    if let Some(structure) = graph.geometry::<<$routing as BuildRouting>::Structure>() {
                         if options.ask_for(<$routing>::NAMES) {
-                            return <$routing>::new(graph, options).map(Self::$name);
+                            return <$routing>::new(structure, options).map(Self::$name);
                         }
                         possible.extend_from_slice(<$routing>::NAMES);
                     }
@@ -434,16 +441,11 @@ pub(crate) struct TableRouting {
 }
 
 impl BuildRouting for TableRouting {
+    type Structure = RouteTable;
+
     const NAMES: &'static [&'static str] = &["table"];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<RouteTable>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(table) = graph.geometry::<RouteTable>() else {
-            return Err(Unroutable::Impossible("there is no table of routes".to_owned()));
-        };
+    fn new(table: &RouteTable, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let channels = options.virtual_channels.unwrap_or(table.layers());
         if channels < table.layers() {
             let cycle: Vec<_> = table.cycle().iter().map(|link| format!("`{link}`")).collect();
@@ -478,18 +480,11 @@ impl Routing for TableRouting {
     fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
         let PacketAt { header, state: place, .. } = packet;
         let port = self.table.port(place[0] as u32)?;
-        roomiest(std::iter::once(port), self.channels_of(self.table.layer(header.period, header.from, header.to)), room)
+        let layer = self.table.layer(header.period, header.from, header.to);
+        roomiest(std::iter::once(port), share_of_channels(layer, self.table.layers(), self.channels), room)
     }
 
     fn hop(&self, _taken: OutputVc, _to: RouterId, place: &mut [i32]) {
         place[0] += 1;
-    }
-}
-
-impl TableRouting {
-    /// The virtual channels of a layer.
-    fn channels_of(&self, layer: u32) -> Range<u32> {
-        let layers = self.table.layers();
-        layer * self.channels / layers..(layer + 1) * self.channels / layers
     }
 }

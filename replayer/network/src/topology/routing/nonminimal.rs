@@ -30,10 +30,12 @@
 
 use std::ops::Range;
 
-use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
+use super::{
+    BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest, share_of_channels,
+};
 use crate::chance::chance;
 use crate::topology::dragonfly::{flow, from_any};
-use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, RouterId, Shape};
+use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterId, Shape};
 
 /// Valiant's routing, and the choice between Valiant's and minimal routing.
 #[derive(Clone, Debug)]
@@ -87,16 +89,11 @@ struct Path {
 }
 
 impl BuildRouting for NonminimalRouting {
+    type Structure = Shape;
+
     const NAMES: &'static [&'static str] = &["valiant", "ugal", "ugal-g", "par"];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<Shape>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(&shape) = graph.geometry::<Shape>() else {
-            return Err(Unroutable::Impossible("routers are not those of a dragonfly".to_owned()));
-        };
+    fn new(shape: &Shape, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let rules = [Rule::Valiant, Rule::UgalLocal, Rule::UgalGlobal, Rule::Progressive];
         let named = Self::NAMES.iter().zip(rules).find(|(name, _)| options.is_named(name));
         let rule = named.map_or(Rule::Valiant, |(_, rule)| rule);
@@ -108,7 +105,7 @@ impl BuildRouting for NonminimalRouting {
                 "\"{name}\" routing of a dragonfly needs {classes} virtual channels"
             )));
         }
-        Ok(Self { shape, channels, rule })
+        Ok(Self { shape: *shape, channels, rule })
     }
 }
 
@@ -266,8 +263,7 @@ impl NonminimalRouting {
 
     /// The virtual channels of a class.
     fn channels_of(&self, class: u32) -> Range<u32> {
-        let classes = self.rule.classes();
-        class * self.channels / classes..(class + 1) * self.channels / classes
+        share_of_channels(class, self.rule.classes(), self.channels)
     }
 }
 

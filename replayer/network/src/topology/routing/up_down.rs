@@ -2,7 +2,7 @@
 //! model with the same name, the same for all packets between two hosts. One virtual channel is enough.
 
 use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
-use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId, UpDownPaths, UpDownPlace};
+use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterId, UpDownPaths, UpDownPlace};
 
 /// Up*/down* routing. The state of a packet is the router that it has reached, and whether it has gone down: 0 or 1.
 #[derive(Clone, Debug)]
@@ -12,16 +12,11 @@ pub(crate) struct UpDownRouting {
 }
 
 impl BuildRouting for UpDownRouting {
+    type Structure = HopTable;
+
     const NAMES: &'static [&'static str] = &[RoutingName::UP_DOWN.0];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<HopTable>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(table) = graph.geometry::<HopTable>() else {
-            return Err(Unroutable::Impossible("the hops between routers are not known".to_owned()));
-        };
+    fn new(table: &HopTable, options: &RoutingOptions) -> Result<Self, Unroutable> {
         Ok(Self { paths: UpDownPaths::new(table), channels: options.virtual_channels.unwrap_or(1) })
     }
 }
@@ -83,7 +78,7 @@ mod tests {
         let wiring = Jellyfish { routers: 14, degree: 3, hosts: 2, seed: 4 }.wiring().unwrap();
         let mut fabric = Fabric::new(wiring, cable).unwrap();
         let graph = fabric.router_graph().unwrap();
-        let routing = UpDownRouting::new(&graph, &RoutingOptions::default()).unwrap();
+        let routing = UpDownRouting::new(graph.geometry().unwrap(), &RoutingOptions::default()).unwrap();
         assert!(fabric.route_flows(FlowRouting::UpDown));
         for (from, to) in (0..28).flat_map(|from| (0..28).map(move |to| (HostId(from), HostId(to)))) {
             let [mut at, destination] = [from, to].map(|host| graph.hosts()[host.index()].router);

@@ -25,7 +25,7 @@ use std::ops::Range;
 use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::topology::routing::fabric::HopClasses;
 use crate::topology::routing::nonminimal::{draw, takes_detour};
-use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
+use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterId};
 
 /// Routing through intermediate routers. The state of a packet is the router that it has still to pass, [`NONE`], or
 /// [`UNDECIDED`]; and the port that it chose when it first decided at its first router, if it may decide anew, or [`NONE`].
@@ -60,16 +60,11 @@ const NONE: i32 = -1;
 const UNDECIDED: i32 = -2;
 
 impl BuildRouting for ValiantRouting {
+    type Structure = HopTable;
+
     const NAMES: &'static [&'static str] = &["valiant", "ugal", "ugal-g"];
 
-    fn suits(graph: &RouterGraph) -> bool {
-        graph.geometry::<HopTable>().is_some()
-    }
-
-    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(table) = graph.geometry::<HopTable>() else {
-            return Err(Unroutable::Impossible("the hops between routers are not known".to_owned()));
-        };
+    fn new(table: &HopTable, options: &RoutingOptions) -> Result<Self, Unroutable> {
         let named = Self::NAMES.iter().zip([Detours::Always, Detours::ByFirstRouter, Detours::ByPath]);
         let detours =
             named.into_iter().find(|(name, _)| options.is_named(name)).map_or(Detours::Always, |(_, rule)| rule);

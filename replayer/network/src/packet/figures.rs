@@ -191,7 +191,7 @@ impl Figures {
             occupancy: channel.stays as f64 / cycles,
         });
         Self {
-            injected: phits(usage.injected(), usage.missing_phits().injected) / cycles / hosts,
+            injected: phits(usage.injected.packets, usage.injected.missing_phits) / cycles / hosts,
             accepted: accepted.mean,
             accepted_ci99: accepted.half_width,
             message_latency: mean(all.message_latency, all.messages).unwrap_or(0.0),
@@ -202,10 +202,10 @@ impl Figures {
             network_latency_ci99: estimate(&|batch| mean(batch.network_latency, batch.messages)).half_width,
             packet_latency: mean(all.packet_latency, all.packets).unwrap_or(0.0),
             packet_latency_ci99: estimate(&|batch| mean(batch.packet_latency, batch.packets)).half_width,
-            packet_latency_percentiles: usage.latencies().percentiles(),
-            packet_latency_percentiles_ci99: percentiles(&|run| run.usage.latencies().percentiles()),
+            packet_latency_percentiles: usage.latencies.percentiles(),
+            packet_latency_percentiles_ci99: percentiles(&|run| run.usage.latencies.percentiles()),
             hops: usage.mean_hops(),
-            hop_histogram: usage.hops().to_vec(),
+            hop_histogram: usage.hops.clone(),
             queue_occupancy: usage.channels().map(|channel| channel.stays).sum::<u64>() as f64 / cycles / queues,
             link_use: uses().fold(0.0, |sum, used| sum + used) / links.len().max(1) as f64,
             link_use_max: uses().fold(0.0, f64::max),

@@ -7,7 +7,7 @@ use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::parameters::MOST_PACKETS;
-use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, engine};
+use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketCount, PacketSpec, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
 use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable, no_route};
 use crate::statistics::Histogram;
@@ -64,12 +64,10 @@ impl PacketStatistics {
     #[must_use]
     pub fn of(network: &dyn Network, until: Time) -> Option<Self> {
         let network: &PacketNetwork = (network as &dyn Any).downcast_ref()?;
-        let usage = network.engine.usage();
-        let (packets, packet_latency) = (usage.consumed(), usage.latency());
-        let missing = usage.missing_phits();
-        let length = u64::from(network.spec.parameters().packet_phits);
-        let phit_hops = usage.packet_hops() * length - missing.carried;
-        let (cycles, missing_phits) = (network.clock.cycle(until), missing.consumed);
+        let usage = network.engine.usage().clone();
+        let phit_hops = usage.carried.phits(network.spec.parameters().packet_phits);
+        let PacketCount { packets, missing_phits } = usage.consumed;
+        let (cycles, packet_latency) = (network.clock.cycle(until), usage.latency);
         let batch = Batch { cycles, packets, missing_phits, packet_latency, ..network.arrived };
         let observation = Observation { batches: vec![batch], latencies: network.latencies.clone(), usage };
         Some(Self { observation, phit_hops })

@@ -1,5 +1,6 @@
 //! Counts of the packets that passed each channel.
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use super::layout::{InputQueue, Layout, Source};
@@ -15,20 +16,22 @@ pub struct Usage {
     /// For each queue, the total cycles from header to tail of the packets that left it.
     stays: Vec<u64>,
     /// Packets that each virtual channel carried, port by port.
-    carried: Vec<u64>,
+    by_channel: Vec<u64>,
     /// For each of these, the phits by which packets were shorter than others; empty if none was.
     missing: Vec<u64>,
-    /// The same of all packets that were carried, injected and consumed.
-    missing_phits: MissingPhits,
     virtual_channels: u32,
+    /// Packets over all channels that they took.
+    pub(crate) carried: PacketCount,
+    /// Packets that left their host.
+    pub(super) injected: PacketCount,
+    /// Packets that reached the host that they were sent to.
+    pub(crate) consumed: PacketCount,
     /// Packets consumed, by the number of channels that they took.
-    hops: Vec<u64>,
-    injected: u64,
-    consumed: u64,
-    packet_hops: u64,
+    pub(super) hops: Vec<u64>,
     /// Cycles from each packet's departure from its host until its consumption.
-    latencies: Histogram,
-    latency: u64,
+    pub(super) latencies: Histogram,
+    /// The sum of these.
+    pub(crate) latency: u64,
 }
 
 /// A virtual channel of a link.
@@ -38,15 +41,6 @@ struct Channel {
     channel: ChannelIndex,
     /// Its index among all ports.
     place: u32,
-}
-
-/// Phits by which packets were shorter than others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct MissingPhits {
-    /// Over all channels that the packets took.
-    pub carried: u64,
-    pub injected: u64,
-    pub consumed: u64,
 }
 
 /// A number of packets.
@@ -60,6 +54,7 @@ pub struct PacketCount {
 
 impl PacketCount {
     /// Counts a packet that is shorter than others by some phits.
+    #[inline]
     pub(super) fn add(&mut self, missing_phits: u64) {
         self.packets += 1;
         self.missing_phits += missing_phits;
@@ -68,6 +63,13 @@ impl PacketCount {
     /// The phits of all, where a packet of full length has this number.
     pub(crate) fn phits(self, length: u32) -> u64 {
         self.packets * u64::from(length) - self.missing_phits
+    }
+}
+
+impl AddAssign for PacketCount {
+    fn add_assign(&mut self, more: Self) {
+        self.packets += more.packets;
+        self.missing_phits += more.missing_phits;
     }
 }
 
@@ -98,32 +100,22 @@ impl Usage {
     fn of(channels: Arc<[Option<Channel>]>, virtual_channels: u32, places: usize) -> Self {
         Self {
             stays: vec![0; channels.len()],
-            carried: vec![0; places],
-            missing: Vec::new(),
-            missing_phits: MissingPhits::default(),
+            by_channel: vec![0; places],
             channels,
             virtual_channels,
-            hops: Vec::new(),
-            injected: 0,
-            consumed: 0,
-            packet_hops: 0,
-            latencies: Histogram::default(),
-            latency: 0,
+            ..Self::default()
         }
     }
 
-    /// A packet starts over a virtual channel of a port.
-    pub(super) fn carry(&mut self, output: OutputId, channel: ChannelIndex) {
-        self.carried[(output.0 * self.virtual_channels + channel.0) as usize] += 1;
-        self.packet_hops += 1;
-    }
-
-    /// A packet that starts over a virtual channel is shorter than others by some phits.
-    pub(super) fn carry_shorter(&mut self, output: OutputId, channel: ChannelIndex, missing_phits: u64) {
+    /// A packet that is shorter than others by some phits starts over a virtual channel of a port.
+    #[inline]
+    pub(super) fn carry(&mut self, output: OutputId, channel: ChannelIndex, missing_phits: u64) {
+        let place = (output.0 * self.virtual_channels + channel.0) as usize;
+        self.by_channel[place] += 1;
+        self.carried.add(missing_phits);
         if missing_phits > 0 {
-            self.missing.resize(self.carried.len(), 0);
-            self.missing[(output.0 * self.virtual_channels + channel.0) as usize] += missing_phits;
-            self.missing_phits.carried += missing_phits;
+            self.missing.resize(self.by_channel.len(), 0);
+            self.missing[place] += missing_phits;
         }
     }
 
@@ -132,26 +124,15 @@ impl Usage {
         self.stays[queue.index()] += cycles;
     }
 
-    /// A packet leaves its host that is shorter than others by some phits.
-    pub(super) fn inject(&mut self, missing_phits: u64) {
-        self.injected += 1;
-        self.missing_phits.injected += missing_phits;
-    }
-
-    /// A packet that is consumed is shorter than others by some phits.
-    pub(super) fn consume_shorter(&mut self, missing_phits: u64) {
-        self.missing_phits.consumed += missing_phits;
-    }
-
     /// Loads where a packet is counted that leaves a queue by a port.
     #[inline]
     pub(super) fn peek(&self, queue: QueueId, output: OutputId) -> u32 {
-        (self.stays[queue.index()] ^ self.carried[(output.0 * self.virtual_channels) as usize]) as u32
+        (self.stays[queue.index()] ^ self.by_channel[(output.0 * self.virtual_channels) as usize]) as u32
     }
 
-    /// A packet is consumed, `latency` cycles after it left its host.
-    pub(super) fn consume(&mut self, hops: u32, latency: u64) {
-        self.consumed += 1;
+    /// A packet that is shorter than others by some phits is consumed, `latency` cycles after it left its host.
+    pub(super) fn consume(&mut self, hops: u32, latency: u64, missing_phits: u64) {
+        self.consumed.add(missing_phits);
         self.latency += latency;
         self.latencies.add(latency);
         let hops = hops as usize;
@@ -161,45 +142,10 @@ impl Usage {
         self.hops[hops] += 1;
     }
 
-    /// Phits by which packets were shorter than others.
-    pub(super) fn missing_phits(&self) -> MissingPhits {
-        self.missing_phits
-    }
-
-    /// Packets that left their host.
-    pub(crate) fn injected(&self) -> u64 {
-        self.injected
-    }
-
-    /// Packets that reached the host that they were sent to.
-    pub(crate) fn consumed(&self) -> u64 {
-        self.consumed
-    }
-
-    /// Channels that packets took, in all.
-    pub(crate) fn packet_hops(&self) -> u64 {
-        self.packet_hops
-    }
-
-    /// Packets that took 0, 1, … channels.
-    pub(crate) fn hops(&self) -> &[u64] {
-        &self.hops
-    }
-
     /// Channels that a packet took in the mean.
     pub(crate) fn mean_hops(&self) -> f64 {
         let sum: u64 = (0..).zip(&self.hops).map(|(hops, packets)| hops * packets).sum();
-        sum as f64 / self.consumed.max(1) as f64
-    }
-
-    /// Cycles from when each packet left its host until it was consumed.
-    pub(crate) fn latencies(&self) -> &Histogram {
-        &self.latencies
-    }
-
-    /// The sum of the [latencies](Self::latencies) of packets.
-    pub(crate) fn latency(&self) -> u64 {
-        self.latency
+        sum as f64 / self.consumed.packets.max(1) as f64
     }
 
     /// Counts for each virtual channel of each link.
@@ -207,14 +153,34 @@ impl Usage {
         self.channels.iter().zip(&self.stays).filter_map(|(channel, &stays)| {
             let &Channel { link, channel, place } = channel.as_ref()?;
             let missing_phits = self.missing.get(place as usize).copied().unwrap_or(0);
-            let carried = PacketCount { packets: self.carried[place as usize], missing_phits };
+            let carried = PacketCount { packets: self.by_channel[place as usize], missing_phits };
             Some(ChannelUsage { link, channel, carried, stays })
         })
     }
 
+    /// The packets that each link has carried, where each host sent and received this many over its cable.
+    pub(super) fn of_links(
+        &self,
+        graph: &RouterGraph,
+        hosts: impl Iterator<Item = [PacketCount; 2]>,
+    ) -> Vec<(LinkId, PacketCount)> {
+        let channels = self.channels().map(|channel| (channel.link, channel.carried));
+        let cables = hosts.zip(graph.hosts()).filter_map(|([sent, received], host)| {
+            let (to_router, to_host) = host.cable?;
+            Some([(to_router, sent), (to_host, received)])
+        });
+        channels.chain(cables.flatten()).collect()
+    }
+
     /// The counts of the same network before anything passes.
     pub(crate) fn empty(&self) -> Self {
-        Self::of(Arc::clone(&self.channels), self.virtual_channels, self.carried.len())
+        Self::of(Arc::clone(&self.channels), self.virtual_channels, self.by_channel.len())
+    }
+
+    /// Takes the counts out, and begins anew.
+    pub(super) fn take(&mut self) -> Self {
+        let empty = self.empty();
+        std::mem::replace(self, empty)
     }
 
     /// The counts of copies of a network with this number of links. Their links are numbered copy by copy.
@@ -229,15 +195,15 @@ impl Usage {
             };
             channels.extend(rail.channels.iter().map(|channel| channel.map(shifted)));
             first_link += links;
-            first_place += rail.carried.len() as u32;
+            first_place += rail.by_channel.len() as u32;
         }
         let mut all = Self {
             channels: channels.into(),
             stays: rails.iter().flat_map(|rail| rail.stays.iter().copied()).collect(),
-            carried: rails.iter().flat_map(|rail| rail.carried.iter().copied()).collect(),
+            by_channel: rails.iter().flat_map(|rail| rail.by_channel.iter().copied()).collect(),
             missing: rails
                 .iter()
-                .flat_map(|rail| (0..rail.carried.len()).map(|at| rail.missing.get(at).copied().unwrap_or(0)))
+                .flat_map(|rail| (0..rail.by_channel.len()).map(|at| rail.missing.get(at).copied().unwrap_or(0)))
                 .collect(),
             virtual_channels: rails.first().map_or(0, |rail| rail.virtual_channels),
             ..Self::default()
@@ -248,7 +214,7 @@ impl Usage {
 
     /// Adds the counts of another run of the same network.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.carried.iter_mut().zip(&other.carried).for_each(|(mine, theirs)| *mine += theirs);
+        self.by_channel.iter_mut().zip(&other.by_channel).for_each(|(mine, theirs)| *mine += theirs);
         self.missing.resize(self.missing.len().max(other.missing.len()), 0);
         self.missing.iter_mut().zip(&other.missing).for_each(|(mine, theirs)| *mine += theirs);
         self.stays.iter_mut().zip(&other.stays).for_each(|(mine, theirs)| *mine += theirs);
@@ -261,10 +227,7 @@ impl Usage {
         self.hops.iter_mut().zip(&other.hops).for_each(|(mine, theirs)| *mine += theirs);
         self.injected += other.injected;
         self.consumed += other.consumed;
-        self.packet_hops += other.packet_hops;
-        self.missing_phits.carried += other.missing_phits.carried;
-        self.missing_phits.injected += other.missing_phits.injected;
-        self.missing_phits.consumed += other.missing_phits.consumed;
+        self.carried += other.carried;
         self.latencies.merge(&other.latencies);
         self.latency += other.latency;
     }

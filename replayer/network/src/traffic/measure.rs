@@ -113,7 +113,7 @@ pub fn point(spec: &PacketSpec, injection: Injection, runs: Vec<MeasuredRun>) ->
             (1.0, Some(Burst { messages, cycles: cycles.mean, cycles_ci99: cycles.half_width }))
         }
     };
-    let packet_hops: u64 = runs.iter().map(|run| run.warmup_hops + run.seen.usage.packet_hops()).sum();
+    let packet_hops: u64 = runs.iter().map(|run| run.warmup_hops + run.seen.usage.carried.packets).sum();
     let observations: Vec<_> = runs.into_iter().map(|run| run.seen).collect();
     Point {
         offered,
@@ -147,7 +147,7 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
         let next = [engine.next_cycle(), offers.next()].into_iter().flatten().min();
         let now = next.unwrap_or(u64::MAX);
         if !warm && now >= warmup {
-            run.warmup_hops = engine.take_usage().packet_hops();
+            run.warmup_hops = engine.take_usage().carried.packets;
             (warm, consumed) = (true, (0, 0));
         }
         if now >= warmup.saturating_add(cycles) {
@@ -169,7 +169,8 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
         if engine.next_cycle().is_none() {
             offers.drained(now);
         }
-        let before = std::mem::replace(&mut consumed, engine.consumed());
+        let usage = engine.usage();
+        let before = std::mem::replace(&mut consumed, (usage.consumed.packets, usage.latency));
         if let Some(batch) = run.batch(now) {
             batch.packets += consumed.0 - before.0;
             batch.packet_latency += consumed.1 - before.1;

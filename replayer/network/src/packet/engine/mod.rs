@@ -52,13 +52,10 @@ pub trait Engine: Debug + Send + Sync {
     /// Simulates cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends the deliveries.
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>);
 
-    /// The number of packets consumed, and the sum of their latencies, since usage was last taken.
-    fn consumed(&self) -> (u64, u64);
+    /// Packet counts of the channels and hosts since they were last taken.
+    fn usage(&self) -> &Usage;
 
-    /// Packet counts of the channels and hosts.
-    fn usage(&self) -> Usage;
-
-    /// Packet counts of the channels and hosts since the last call.
+    /// Takes these counts.
     fn take_usage(&mut self) -> Usage;
 
     /// The packets that each link of `graph`, which this network was made of, has carried.
@@ -198,27 +195,17 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         Some(arrivals.min(departures).min(uneven).min(retry).min(behind)).filter(|&next| next != u64::MAX)
     }
 
-    fn consumed(&self) -> (u64, u64) {
-        (self.usage.consumed(), self.usage.latency())
-    }
-
-    fn usage(&self) -> Usage {
-        self.usage.clone()
+    fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     fn take_usage(&mut self) -> Usage {
-        let empty = self.usage.empty();
-        std::mem::replace(&mut self.usage, empty)
+        self.usage.take()
     }
 
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)> {
         let alike = |packets| PacketCount { packets, missing_phits: 0 };
-        let channels = self.usage.channels().map(|channel| (channel.link, channel.carried));
-        let cables = self.hosts.iter().zip(graph.hosts()).filter_map(|(state, host)| {
-            let (to_router, to_host) = host.cable?;
-            Some([(to_router, alike(state.sent)), (to_host, alike(state.received))])
-        });
-        channels.chain(cables.flatten()).collect()
+        self.usage.of_links(graph, self.hosts.iter().map(|state| [state.sent, state.received].map(alike)))
     }
 
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
@@ -338,7 +325,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// A packet is consumed to its last phit.
     fn deliver(&mut self, id: PacketId, now: u64, delivered: &mut Vec<Delivery>) {
         let packet = self.packets.remove(id);
-        self.usage.consume(packet.hops, now - packet.left);
+        self.usage.consume(packet.hops, now - packet.left, 0);
         self.hosts[packet.header.to.index()].received += 1;
         if let Some(last) = self.sources.arrives(packet.message, packet.hops) {
             delivered.push(last.delivery(now));

@@ -43,7 +43,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         if let Source::Host(_) = state.source() {
             packet.left = now;
             self.sources.leaves(packet.message, now);
-            self.usage.inject(0);
+            self.usage.injected.add(0);
         }
         if next.is_some() {
             if self.reconsiders() {
@@ -91,7 +91,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     fn send_header(&mut self, id: PacketId, output: OutputId, channel: ChannelIndex, now: u64) {
         let Some(next) = self.outputs.take_room(output, channel) else { return };
         self.packets.get_mut(id).since = self.headers.end(now);
-        self.usage.carry(output, channel);
+        self.usage.carry(output, channel, 0);
         let to = self.outputs.get(output).to;
         self.headers.push(now, (next, self.look_ahead(id, to)));
     }

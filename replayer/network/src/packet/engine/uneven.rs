@@ -318,7 +318,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         });
         uneven.at(idle, Event::LinkIdle(output, channel));
         uneven.at(header, Event::Header(next, id));
-        self.usage.carry(output, channel);
+        self.usage.carry(output, channel, 0);
     }
 
     /// Enters the packets in output queues that can be passed on for their links.

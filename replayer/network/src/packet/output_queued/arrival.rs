@@ -18,8 +18,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
             self.losses.forget(id);
             let packet = self.packets.remove(id);
             let missing = self.missing_phits(id);
-            self.usage.consume(packet.hops, now - packet.left);
-            self.usage.consume_shorter(missing);
+            self.usage.consume(packet.hops, now - packet.left, missing);
             self.hosts[packet.header.to.index()].received.add(missing);
             if self.parameters.connection_window.is_some()
                 && let Some(connection) = self.sources.get(packet.message).message.connection

@@ -241,25 +241,15 @@ impl<R: Routing> Engine for OutputQueuedEngine<R> {
         self.send_from_hosts(now);
     }
 
-    fn consumed(&self) -> (u64, u64) {
-        (self.usage.consumed(), self.usage.latency())
-    }
-
-    fn usage(&self) -> Usage {
-        self.usage.clone()
+    fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     fn take_usage(&mut self) -> Usage {
-        let empty = self.usage.empty();
-        std::mem::replace(&mut self.usage, empty)
+        self.usage.take()
     }
 
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)> {
-        let channels = self.usage.channels().map(|channel| (channel.link, channel.carried));
-        let cables = self.hosts.iter().zip(graph.hosts()).filter_map(|(state, host)| {
-            let (to_router, to_host) = host.cable?;
-            Some([(to_router, state.sent), (to_host, state.received)])
-        });
-        channels.chain(cables.flatten()).collect()
+        self.usage.of_links(graph, self.hosts.iter().map(|state| [state.sent, state.received]))
     }
 }

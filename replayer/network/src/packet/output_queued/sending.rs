@@ -121,8 +121,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
         let port = self.layout.queues[account.input.index()].port(output);
         let to = self.layout.outputs[output.index()].to;
         self.routing.hop(OutputVc { port, channel }, to, self.packets.state_mut(id));
-        self.usage.carry(output, channel);
-        self.usage.carry_shorter(output, channel, self.missing_phits(id));
+        self.usage.carry(output, channel, self.missing_phits(id));
         self.headers.push(now, (next, id));
     }
 
@@ -154,7 +153,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
             self.hosts[host.index()].busy[port as usize] = true;
             let missing = self.missing_phits(id);
             self.hosts[host.index()].sent.add(missing);
-            self.usage.inject(missing);
+            self.usage.injected.add(missing);
             self.injecting.push(now, self.spans.pass(id, LinkStart::Host(input), now), input);
             self.injected.push(now, (input, id));
         }

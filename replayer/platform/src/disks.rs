@@ -20,13 +20,12 @@
 //! Virtual time is a whole number of 2⁻³² ps, so that sums do not depend on their order.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap};
 
 use serde::Deserialize;
+use titr_common::event::Direction;
 use titr_common::time::Time;
 use titr_common::units::{Bandwidth, Bytes, Seconds};
-
-use titr_common::event::Direction;
 
 /// A disk, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,62 +80,49 @@ impl Disks {
     }
 }
 
-/// A resource, and the keys of those that it serves or that wait for it.
-#[derive(Debug, Default)]
-pub(crate) struct ServiceQueue {
-    /// The completion time of each, and its key.
-    under_way: VecDeque<(Time, u32)>,
-}
-
-impl ServiceQueue {
-    /// `key` arrives at `now`, with this many picoseconds of work. No key has arrived later than `now`.
-    pub(crate) fn enter(&mut self, now: Time, work: u64, key: u32) {
-        let begin = self.under_way.back().map_or(now, |(done, _)| now.max(*done));
-        self.under_way.push_back((Time(begin.0.saturating_add(work)), key));
-    }
-
-    /// The time of the next completion.
-    pub(crate) fn next_event(&self) -> Option<Time> {
-        self.under_way.front().map(|(done, _)| *done)
-    }
-
-    /// Takes out one that is done by `now`.
-    pub(crate) fn pop_by(&mut self, now: Time) -> Option<u32> {
-        self.under_way.pop_front_if(|(done, _)| *done <= now).map(|(_, key)| key)
-    }
-}
-
 const FRACTION_BITS: u32 = 32;
 
-/// A resource and the keys of those that share it.
-#[derive(Debug, Default)]
-pub(crate) struct ProcessorSharing {
+/// A resource, and the keys of those that share it or that it serves one after another, in the order of arrival. The virtual
+/// time of one that is not shared is the time.
+#[derive(Debug)]
+struct Resource {
+    service: Service,
     now: Time,
     virtual_time: u128,
     /// The virtual time at which each is done, a number that makes ties stable, and its key.
     under_way: BinaryHeap<Reverse<(u128, u64, u32)>>,
     entered: u64,
+    /// The virtual time at which the one that entered last is done.
+    last_done: u128,
 }
 
-impl ProcessorSharing {
+impl Resource {
+    fn new(service: Service) -> Self {
+        Self { service, now: Time::ZERO, virtual_time: 0, under_way: BinaryHeap::new(), entered: 0, last_done: 0 }
+    }
+
     /// `key` enters at `now`, with this many picoseconds of work for the whole resource. No other is done by `now`.
-    pub(crate) fn enter(&mut self, now: Time, work: u64, key: u32) {
+    fn enter(&mut self, now: Time, work: u64, key: u32) {
         self.advance(now);
         self.entered += 1;
-        let done = self.virtual_time + (u128::from(work) << FRACTION_BITS);
-        self.under_way.push(Reverse((done, self.entered, key)));
+        let begin = match self.service {
+            Service::Shared => self.virtual_time,
+            Service::Fifo => self.virtual_time.max(self.last_done),
+        };
+        self.last_done = begin + (u128::from(work) << FRACTION_BITS);
+        self.under_way.push(Reverse((self.last_done, self.entered, key)));
     }
 
     /// The time of the next completion, if no other enters before.
-    pub(crate) fn next_event(&self) -> Option<Time> {
+    fn next_event(&self) -> Option<Time> {
         let Reverse((done, ..)) = self.under_way.peek()?;
-        let need = done.saturating_sub(self.virtual_time).saturating_mul(self.under_way.len() as u128);
+        let need = done.saturating_sub(self.virtual_time).saturating_mul(self.shares());
         let picoseconds = need.div_ceil(1 << FRACTION_BITS);
         Some(Time(self.now.0.saturating_add(u64::try_from(picoseconds).unwrap_or(u64::MAX))))
     }
 
     /// Takes out one that is done by `now`, which is not later than [`next_event`](Self::next_event).
-    pub(crate) fn pop_by(&mut self, now: Time) -> Option<u32> {
+    fn pop_by(&mut self, now: Time) -> Option<u32> {
         self.advance(now);
         self.under_way.peek().filter(|Reverse((done, ..))| *done <= self.virtual_time)?;
         self.under_way.pop().map(|Reverse((.., key))| key)
@@ -144,8 +130,16 @@ impl ProcessorSharing {
 
     fn advance(&mut self, now: Time) {
         let passed = u128::from(now.0.saturating_sub(self.now.0)) << FRACTION_BITS;
-        self.virtual_time += passed / self.under_way.len().max(1) as u128;
+        self.virtual_time += passed / self.shares();
         self.now = now;
+    }
+
+    /// The parts that the resource is in.
+    fn shares(&self) -> u128 {
+        match self.service {
+            Service::Shared => self.under_way.len().max(1) as u128,
+            Service::Fifo => 1,
+        }
     }
 }
 
@@ -214,55 +208,22 @@ pub struct Access {
 
 /// A disk and its accesses in progress.
 #[derive(Debug)]
-pub(crate) struct Disk {
+struct Disk {
     /// Accesses that wait for the latency: when it is over, a number that makes ties stable, the work and the key.
     starting: BinaryHeap<Reverse<(Time, u64, u64, u32)>>,
-    moving: Moving,
+    /// The accesses whose bytes move, or wait for their turn.
+    moving: Resource,
     started: u64,
-}
-
-/// The accesses whose bytes move, or wait for their turn.
-#[derive(Debug)]
-enum Moving {
-    Shared(ProcessorSharing),
-    Fifo(ServiceQueue),
-}
-
-impl Moving {
-    fn enter(&mut self, now: Time, work: u64, key: u32) {
-        match self {
-            Self::Shared(sharing) => sharing.enter(now, work, key),
-            Self::Fifo(queue) => queue.enter(now, work, key),
-        }
-    }
-
-    fn next_event(&self) -> Option<Time> {
-        match self {
-            Self::Shared(sharing) => sharing.next_event(),
-            Self::Fifo(queue) => queue.next_event(),
-        }
-    }
-
-    fn pop_by(&mut self, now: Time) -> Option<u32> {
-        match self {
-            Self::Shared(sharing) => sharing.pop_by(now),
-            Self::Fifo(queue) => queue.pop_by(now),
-        }
-    }
 }
 
 impl Disk {
     /// A disk without accesses.
-    pub(crate) fn new(service: Service) -> Self {
-        let moving = match service {
-            Service::Shared => Moving::Shared(ProcessorSharing::default()),
-            Service::Fifo => Moving::Fifo(ServiceQueue::default()),
-        };
-        Self { starting: BinaryHeap::new(), moving, started: 0 }
+    fn new(service: Service) -> Self {
+        Self { starting: BinaryHeap::new(), moving: Resource::new(service), started: 0 }
     }
 
     /// `access` starts at `now`, on a disk that is as fast as `parameters` say.
-    pub(crate) fn start(&mut self, now: Time, parameters: &DiskParameters, access: Access) {
+    fn start(&mut self, now: Time, parameters: &DiskParameters, access: Access) {
         let bandwidth = match access.direction {
             Direction::Read => parameters.read_bandwidth,
             Direction::Write => parameters.write_bandwidth,
@@ -272,13 +233,13 @@ impl Disk {
         self.starting.push(Reverse((now + parameters.latency, self.started, work.0, access.id.0)));
     }
 
-    pub(crate) fn next_event(&self) -> Option<Time> {
+    fn next_event(&self) -> Option<Time> {
         let starting = self.starting.peek().map(|Reverse((at, ..))| *at);
         starting.into_iter().chain(self.moving.next_event()).min()
     }
 
     /// Moves on to `now`, and appends the accesses that are done to `done`, in the order in which they were.
-    pub(crate) fn advance(&mut self, now: Time, done: &mut Vec<AccessId>) {
+    fn advance(&mut self, now: Time, done: &mut Vec<AccessId>) {
         while let Some(at) = self.next_event().filter(|at| *at <= now) {
             while let Some(key) = self.moving.pop_by(at) {
                 done.push(AccessId(key));
@@ -398,7 +359,7 @@ mod queue_tests {
 
     #[test]
     fn one_after_another_has_everything() {
-        let mut queue = ServiceQueue::default();
+        let mut queue = Resource::new(Service::Fifo);
         queue.enter(Time(5), 100, 1);
         queue.enter(Time(5), 10, 2);
         queue.enter(Time(110), 10, 3);
@@ -418,7 +379,7 @@ mod sharing_tests {
 
     /// Runs a resource that each enters at a time with its work; when each is done.
     fn run(entries: &[(u64, u64)]) -> Vec<u64> {
-        let mut sharing = ProcessorSharing::default();
+        let mut sharing = Resource::new(Service::Shared);
         let mut done = vec![0; entries.len()];
         let mut entries = (0..).zip(entries).peekable();
         loop {

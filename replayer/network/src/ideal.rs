@@ -18,12 +18,6 @@ use super::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, Paths, Topology};
 
-/// A network on `topology` without contention.
-#[must_use]
-pub fn network(topology: Arc<dyn Topology>) -> Box<dyn Network> {
-    Box::new(Ideal::new(topology))
-}
-
 /// A network without contention.
 #[derive(Debug)]
 pub struct Ideal {

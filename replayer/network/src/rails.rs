@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
     use crate::Connection;
-    use crate::flow::{Preset, network};
+    use crate::flow::{Flow, Preset};
     use crate::topology::{Cable, Duplex, LinkId, MultiRail, OneRail, Star, Topology};
 
     /// 4 hosts on a switch for each rail, by cables of 1 GB/s and 1 µs.
@@ -285,8 +285,9 @@ mod tests {
     }
 
     fn rail_network(machine: &Arc<dyn Topology>) -> RailNetwork {
-        let one = |number| network(Arc::new(OneRail::of(Arc::clone(machine), number)), Preset::Plain.into());
-        RailNetwork::new(Arc::clone(machine), machine.rails().numbers().map(one).collect())
+        let one = |number| Flow::new(Arc::new(OneRail::of(Arc::clone(machine), number)), Preset::Plain.into());
+        let networks = machine.rails().numbers().map(|number| Box::new(one(number)) as Box<dyn Network>);
+        RailNetwork::new(Arc::clone(machine), networks.collect())
     }
 
     fn message(id: u32, (sender, receiver): (u32, u32), bytes: u64) -> Transfer {

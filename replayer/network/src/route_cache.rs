@@ -35,20 +35,6 @@ struct CachedPath<T> {
     derived: T,
 }
 
-/// The routes of a topology in a period.
-#[derive(Clone, Copy)]
-struct PeriodRoutes<'t> {
-    topology: &'t dyn Topology,
-    period: RoutePeriod,
-}
-
-impl PeriodRoutes<'_> {
-    /// The paths between two hosts, in place of what is in `paths`.
-    fn find(self, ends: (HostId, HostId), paths: &mut Paths) {
-        paths.find(self.topology, self.period, ends);
-    }
-}
-
 /// Minimum number of pairs in the cache, even for few hosts: it holds all pairs of up to 256 hosts.
 const CAPACITY: u64 = 1 << 16;
 
@@ -86,11 +72,10 @@ impl<T> RouteCache<T> {
         let place = self.place(ends);
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
-            let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
             if let Some(other) = &other {
-                other.add_to(&mut self.evicted, routes, &mut self.paths);
+                other.add_to(&mut self.evicted, (&*self.topology, self.period), &mut self.paths);
             }
-            routes.find(ends, &mut self.paths);
+            self.paths.find(&*self.topology, self.period, ends);
             let derived = derive(&self.paths, other.map(|other| other.derived));
             CachedPath { ends, derived, carried: LinkLoad::default() }
         });
@@ -107,8 +92,7 @@ impl<T> RouteCache<T> {
     pub(crate) fn forget(&mut self, ends: (HostId, HostId)) -> Option<T> {
         let place = self.place(ends);
         let path = self.entries[place].take_if(|path| path.ends == ends)?;
-        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
-        path.add_to(&mut self.evicted, routes, &mut self.paths);
+        path.add_to(&mut self.evicted, (&*self.topology, self.period), &mut self.paths);
         Some(path.derived)
     }
 
@@ -118,9 +102,8 @@ impl<T> RouteCache<T> {
         if period == self.period {
             return;
         }
-        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
         for path in self.entries.iter_mut().filter_map(Option::take) {
-            path.add_to(&mut self.evicted, routes, &mut self.paths);
+            path.add_to(&mut self.evicted, (&*self.topology, self.period), &mut self.paths);
             evict(path.derived);
         }
         self.period = period;
@@ -161,17 +144,17 @@ impl<T> RouteCache<T> {
     /// The load that each link has carried.
     pub(crate) fn loads(&self) -> Vec<LinkLoad> {
         let (mut loads, mut paths) = (self.evicted.clone(), Paths::default());
-        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
         for path in self.entries.iter().flatten() {
-            path.add_to(&mut loads, routes, &mut paths);
+            path.add_to(&mut loads, (&*self.topology, self.period), &mut paths);
         }
         loads
     }
 }
 
 impl<T> CachedPath<T> {
-    fn add_to(&self, loads: &mut [LinkLoad], routes: PeriodRoutes, paths: &mut Paths) {
-        routes.find(self.ends, paths);
+    /// Adds to `loads` what took the route of a topology in a period.
+    fn add_to(&self, loads: &mut [LinkLoad], (topology, period): (&dyn Topology, RoutePeriod), paths: &mut Paths) {
+        paths.find(topology, period, self.ends);
         for (link, part) in paths.parts() {
             let load = &mut loads[link.index()];
             load.bytes += part_of(self.carried.bytes, part);

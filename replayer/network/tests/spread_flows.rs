@@ -8,13 +8,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
-use titr_network::flow::{FlowParameters, Preset, network};
+use titr_network::flow::{Flow, FlowParameters, Preset};
 use titr_network::topology::{
     Ascent, Cable, ChangedLinks, Dragonfly, Duplex, Fabric, Failure, FatTree, FlowRouting, GlobalLinks, Grid, HostId,
     HyperX, Jellyfish, Link, LinkId, Paths, PortChoice, RoutePeriod, RouteVariant, Shape, Stage, Topology,
     WithFailures,
 };
-use titr_network::{LinkLoad, Transfer, TransferId};
+use titr_network::{LinkLoad, Network as _, Transfer, TransferId};
 
 const BANDWIDTH: f64 = 1e9;
 const CABLE: Cable = Cable { bandwidth: BANDWIDTH, latency: Seconds(1e-6), duplex: Duplex::Full };
@@ -66,7 +66,7 @@ fn times(
     ends: &[(u32, u32)],
     bytes: u64,
 ) -> (Vec<f64>, Vec<LinkLoad>) {
-    let mut network = network(Arc::new(topology), FlowParameters::from(preset));
+    let mut network = Flow::new(Arc::new(topology), FlowParameters::from(preset));
     for (&(from, to), id) in ends.iter().zip(0..) {
         let (from, to, bytes) = (HostId(from), HostId(to), Bytes(bytes));
         network.inject(Time::ZERO, Transfer::new(TransferId(id), from, to, bytes));

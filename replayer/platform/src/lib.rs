@@ -39,9 +39,11 @@ use titr_common::step_function::StepFunction;
 use titr_common::trace::{Trace, directory};
 use titr_common::units::Seconds;
 use titr_document::{Checked, Located, Mistake, Source, Value};
+use titr_network::flow::Flow;
+use titr_network::ideal::Ideal;
 use titr_network::packet::{PacketNetwork, PacketSpec};
 use titr_network::topology::{HostId, Link, Node, OneRail, Sharing, Topology};
-use titr_network::{HostNetwork, Network, RailNetwork, flow, ideal};
+use titr_network::{HostNetwork, Network, RailNetwork, flow};
 use toml::Value as Toml;
 
 pub use disks::{Access, AccessId, DiskId, DiskParameters, Disks, Service};
@@ -90,7 +92,8 @@ pub struct Platform {
     pub warnings: Vec<String>,
 }
 
-/// A network model and its parameters.
+/// A network model and its parameters: an implementation of [`Network`] in its own folder of the network crate, which
+/// [`Platform::network`] makes.
 #[derive(Clone, Debug)]
 pub enum Model {
     /// Messages are flows that share links.
@@ -102,6 +105,16 @@ pub enum Model {
 }
 
 impl Model {
+    /// The model's name in platform files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Flow(_) => "flow",
+            Self::Ideal => "ideal",
+            Self::Packet(_) => "packet",
+        }
+    }
+
     /// Whether messages share the bandwidth of a link.
     #[must_use]
     pub fn shares(&self, link: &Link) -> bool {
@@ -269,21 +282,7 @@ impl Platform {
     pub fn speed(&self, host: HostId) -> HostSpeed {
         self.speeds[host.0 as usize]
     }
-}
 
-impl Model {
-    /// The model's name in platform files.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Flow(_) => "flow",
-            Self::Ideal => "ideal",
-            Self::Packet(_) => "packet",
-        }
-    }
-}
-
-impl Platform {
     /// The text of a platform file for the platform in a file, or of one line, with `KEY=VALUE` overrides.
     ///
     /// # Errors
@@ -314,30 +313,7 @@ impl Platform {
         let value = toml_of(&tables, &source)?;
         Ok(toml::to_string(&value).map_err(|_| unwritten())?)
     }
-}
 
-fn toml_of(located: &Located, source: &Source) -> Checked<Toml> {
-    Ok(match &located.value {
-        Value::Text(text) => Toml::from(text.as_str()),
-        Value::Whole(number) => Toml::from(
-            i64::try_from(*number).map_err(|_| source.mistake(None, format!("{number} is too large for TOML")))?,
-        ),
-        Value::Number(number) | Value::Quantity(number) => Toml::from(*number),
-        Value::Flag(flag) => Toml::from(*flag),
-        Value::List(items) => Toml::Array(items.iter().map(|item| toml_of(item, source)).collect::<Checked<_>>()?),
-        Value::Table(table) => {
-            let entry = |(key, value): (&str, &Located)| Ok((key.to_owned(), toml_of(value, source)?));
-            Toml::Table(table.entries().map(entry).collect::<Checked<_>>()?)
-        }
-    })
-}
-
-// The network models that a platform may select.
-//
-// A model is an implementation of [`Network`] in its own folder of the network crate, a variant of [`Model`] with its
-// parameters, and a line here.
-
-impl Platform {
     /// The platform's network with no messages in transit, for one of several runs with different random choices.
     #[must_use]
     pub fn network(&self, run: u32) -> Box<dyn Network> {
@@ -352,8 +328,8 @@ impl Platform {
             (node, first)
         });
         let model = |topology| match &self.model {
-            Model::Ideal => ideal::network(topology),
-            Model::Flow(_) | Model::Packet(_) => flow::network(topology, flow::Preset::Plain.into()),
+            Model::Ideal => Box::new(Ideal::new(topology)) as Box<dyn Network>,
+            Model::Flow(_) | Model::Packet(_) => Box::new(Flow::new(topology, flow::Preset::Plain.into())),
         };
         Box::new(HostNetwork::new(between, self.topology.hosts(), node, self.messages_per_second, model))
     }
@@ -370,11 +346,27 @@ impl Platform {
 
     fn network_on(&self, rail: u32, topology: Arc<dyn Topology>, run: u32) -> Box<dyn Network> {
         match &self.model {
-            Model::Flow(parameters) => flow::network(topology, parameters.clone()),
-            Model::Ideal => ideal::network(topology),
+            Model::Flow(parameters) => Box::new(Flow::new(topology, parameters.clone())),
+            Model::Ideal => Box::new(Ideal::new(topology)),
             Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_rail(rail).of_run(run)), topology)),
         }
     }
+}
+
+fn toml_of(located: &Located, source: &Source) -> Checked<Toml> {
+    Ok(match &located.value {
+        Value::Text(text) => Toml::from(text.as_str()),
+        Value::Whole(number) => Toml::from(
+            i64::try_from(*number).map_err(|_| source.mistake(None, format!("{number} is too large for TOML")))?,
+        ),
+        Value::Number(number) | Value::Quantity(number) => Toml::from(*number),
+        Value::Flag(flag) => Toml::from(*flag),
+        Value::List(items) => Toml::Array(items.iter().map(|item| toml_of(item, source)).collect::<Checked<_>>()?),
+        Value::Table(table) => {
+            let entry = |(key, value): (&str, &Located)| Ok((key.to_owned(), toml_of(value, source)?));
+            Toml::Table(table.entries().map(entry).collect::<Checked<_>>()?)
+        }
+    })
 }
 
 /// What varies from run to run.

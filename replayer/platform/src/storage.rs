@@ -32,7 +32,8 @@ pub struct Storage {
 }
 
 /// The place of the disks that hold files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Servers {
     /// A disk at every host, for the files of the ranks there.
     Local,

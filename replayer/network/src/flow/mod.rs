@@ -73,12 +73,6 @@ use token_buckets::TokenBuckets;
 pub use infiniband::Penalties;
 pub use parameters::{Factor, FlowParameters, Preset};
 
-/// A network on `topology`, whose messages are flows.
-#[must_use]
-pub fn network(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Box<dyn Network> {
-    Box::new(Flow::new(topology, parameters))
-}
-
 /// A network whose messages are flows.
 #[derive(Debug)]
 pub struct Flow {

@@ -277,7 +277,7 @@ fn changing(bandwidth: Option<StepFunction>, latency: Option<StepFunction>) -> B
     let mut route = Vec::new();
     star.route(HostId(0), HostId(1), &mut route);
     let changes = vec![LinkChange { link: route[0], bandwidth, latency }];
-    network(Arc::new(Changing { inner: Box::new(star), changes }), Preset::Plain.into())
+    Box::new(Flow::new(Arc::new(Changing { inner: Box::new(star), changes }), Preset::Plain.into()))
 }
 
 /// 250 MB: 125 MB in the first second, and the rest at half of that, in two.
@@ -303,8 +303,8 @@ fn a_message_keeps_its_failed_route_when_a_link_of_this_route_changes() {
         vec![LinkChange { link: route[0], bandwidth: Some(steps(1.25e8, &[(2.0, 6.25e7)], None)), latency: None }];
     let changing = Changing { inner: Box::new(ring), changes };
     let topology = WithFailures::new(Arc::new(changing), &graph, vec![failure]);
-    let mut network = network(Arc::new(topology), Preset::Plain.into());
-    assert_eq!(run(&mut *network, &[(0.0, 0, 1, 375_000_000), (1.5, 0, 1, 125_000_000)]), [4.0, 5.0]);
+    let mut network = Flow::new(Arc::new(topology), Preset::Plain.into());
+    assert_eq!(run(&mut network, &[(0.0, 0, 1, 375_000_000), (1.5, 0, 1, 125_000_000)]), [4.0, 5.0]);
     let loads = network.link_loads();
     assert_eq!(loads[route[0].index()], LinkLoad { bytes: Bytes(375_000_000), messages: 1 });
     assert_eq!(loads.iter().map(|load| load.bytes.0).sum::<u64>(), 375_000_000 + 3 * 125_000_000);
@@ -367,7 +367,7 @@ proptest! {
         });
         let topology = Arc::new(Changing { changes: changes.collect(), inner: Box::new(star()) });
         let parameters = FlowParameters { in_order: false, crosstraffic: 0.05, ..Preset::Plain.into() };
-        let changing = run(&mut *network(topology, parameters.clone()), &messages);
+        let changing = run(&mut Flow::new(topology, parameters.clone()), &messages);
         let steady = run(&mut Flow::new(Arc::new(star()), parameters), &messages);
         for (one, other) in changing.iter().zip(&steady) {
             prop_assert!((one - other).abs() <= 1e-9, "{one} instead of {other}");

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use super::distances::nearest_first;
 use super::{Device, DeviceGraph};
-use crate::topology::{Edge, Lattice, Link, RouterGraph, RouterId, Stages, Topology};
+use crate::topology::{Edge, Lattice, Link, RouterGraph, RouterId, Stages, Topology, merge};
 
 /// The bisection of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,14 +119,7 @@ impl WeightedRouters {
             }
         }
         // Parallel cables count as one, so that the time does not grow with the square of their number.
-        for neighbours in &mut neighbours {
-            neighbours.sort_unstable_by_key(|(to, _)| *to);
-            neighbours.dedup_by(|next, kept| {
-                let is_same = next.0 == kept.0;
-                kept.1 += if is_same { next.1 } else { 0 };
-                is_same
-            });
-        }
+        neighbours.iter_mut().for_each(merge);
         Self { hosts: devices.hosts_of_routers(), neighbours, all_hosts: devices.hosts.len() as u32 }
     }
 

@@ -48,9 +48,7 @@ impl Direction {
             Self::Down => Self::Up,
         }
     }
-}
 
-impl Direction {
     /// The two ends of a cable in the order in which a message passes them; a cable without directions counts as up.
     pub(super) fn in_order<T>(direction: Option<Self>, lower: T, upper: T) -> (T, T) {
         match direction {
@@ -79,6 +77,11 @@ impl Cable {
             (Duplex::Full, Direction::Down) => LinkId(2 * cable + 1),
             (Duplex::Half | Duplex::FatPipe, _) => LinkId(cable),
         }
+    }
+
+    /// The links of the cable laid as number `cable`, up and down.
+    pub(super) fn both_ways(&self, cable: u32) -> (LinkId, LinkId) {
+        (self.link(cable, Direction::Up), self.link(cable, Direction::Down))
     }
 
     /// The cable that a link belongs to, and its direction where it has only one.

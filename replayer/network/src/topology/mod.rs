@@ -26,6 +26,7 @@ mod written_routes;
 mod zones;
 
 use std::fmt::Debug;
+use std::ops::AddAssign;
 
 use serde::Deserialize;
 use titr_common::format::volume;
@@ -77,6 +78,7 @@ routing::routings! {
 
 ids! {
     /// A host, numbered from 0.
+    #[derive(Deserialize)]
     HostId
     /// A link of a topology, numbered from 0. A cable used in both directions at full rate is two links.
     LinkId
@@ -312,12 +314,14 @@ impl Paths {
     }
 }
 
-/// Adds the parts of each link.
-pub(crate) fn merge(parts: &mut Vec<(LinkId, f64)>) {
-    parts.sort_by_key(|&(link, _)| link);
-    parts.dedup_by(|(link, part), (kept, sum)| {
-        let is_same = link == kept;
-        *sum += if is_same { *part } else { 0.0 };
+/// Adds the parts of each link, or what else there is several times.
+pub(crate) fn merge<K: Copy + Ord, P: Copy + AddAssign>(parts: &mut Vec<(K, P)>) {
+    parts.sort_by_key(|&(key, _)| key);
+    parts.dedup_by(|(key, part), (kept, sum)| {
+        let is_same = key == kept;
+        if is_same {
+            *sum += *part;
+        }
         is_same
     });
 }

@@ -96,8 +96,8 @@ impl Topology for Star {
         if self.backbone.is_some() || self.cable.duplex != Duplex::Full || !self.limiters.is_empty() {
             return written_routes::router_graph(self);
         }
-        let cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
-        let hosts = (0..self.hosts).map(|host| HostPort { router: RouterId(0), cable: Some(cable(host)) });
+        let cable = |host| Some(self.cable.both_ways(host));
+        let hosts = (0..self.hosts).map(|host| HostPort { router: RouterId(0), cable: cable(host) });
         let stages = vec![Stage { down: self.hosts, up: 1, count: 1 }];
         Ok(RouterGraph::new([Vec::new()], hosts, Stages { stages, choice: PortChoice::default() }))
     }

@@ -89,7 +89,7 @@ impl BackgroundTraffic {
             // A message takes a picosecond at least, so that time passes.
             self.scheduled[sender as usize] += picoseconds(bytes, self.load.rate).max(1.0);
             let Some(to) = self.load.destinations.draw(sender, &mut self.random) else {
-                self.schedule(sender, now);
+                self.arrived(sender, now);
                 continue;
             };
             let hosts = &self.load.hosts;
@@ -101,10 +101,6 @@ impl BackgroundTraffic {
 
     /// The message of a host has arrived at `now`.
     pub fn arrived(&mut self, sender: u32, now: Time) {
-        self.schedule(sender, now);
-    }
-
-    fn schedule(&mut self, sender: u32, now: Time) {
         let at = Time(self.scheduled[sender as usize] as u64).max(now);
         if at < self.load.until {
             self.due.push(Reverse((at, sender)));

@@ -10,18 +10,6 @@ use super::Builder;
 use crate::disks::{DiskParameters, Service};
 use crate::storage::{CollectiveAccess, Servers, Storage, Striping};
 
-/// `servers` of `[storage]`: the place of the disks.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ServersValue {
-    /// `"local"`
-    Local,
-    /// `{ hosts = [8, 9] }`
-    Hosts(Vec<u32>),
-    /// `{ apart = 4 }`
-    Apart(u32),
-}
-
 /// `[storage]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -37,7 +25,7 @@ pub(crate) struct StorageTable {
     /// Location of the disks. `"local"`: one at each host, for its ranks. `{ hosts = [60, 61] }`: one at each of these
     /// hosts, servers that all ranks reach over the network. `{ apart = 4 }`: four servers outside the network;
     /// `latency` then includes the path to them. Default: `"local"`.
-    pub servers: Option<Spanned<ServersValue>>,
+    pub servers: Option<Spanned<Servers>>,
     /// Size of the stripes of a file, which the servers store in turn (Lustre's `stripe_size`). Default: 1 MiB.
     pub stripe_size: Option<Spanned<Quantity<Bytes>>>,
     /// Number of servers that store a file (Lustre's `stripe_count`). Each new file begins one server further. Default:
@@ -77,24 +65,18 @@ impl Builder<'_> {
         })
     }
 
-    fn servers(&self, written: Option<&Spanned<ServersValue>>, hosts: u32) -> Checked<Servers> {
+    fn servers(&self, written: Option<&Spanned<Servers>>, hosts: u32) -> Checked<Servers> {
         let Some(written) = written else { return Ok(Servers::Local) };
-        Ok(match written.get_ref() {
-            ServersValue::Local => Servers::Local,
-            ServersValue::Apart(0) => return Err(self.wrong(written, "files lie on at least one server")),
-            &ServersValue::Apart(count) => Servers::Apart(count),
-            ServersValue::Hosts(list) if list.is_empty() => {
-                return Err(self.wrong(written, "files lie on at least one server"));
-            }
-            ServersValue::Hosts(list) => {
-                if let Some(host) = list.iter().find(|host| **host >= hosts) {
-                    return Err(
-                        self.wrong(written, format!("there is no host {host}: the hosts are 0 to {}", hosts - 1))
-                    );
-                }
-                Servers::Hosts(list.iter().copied().map(HostId).collect())
-            }
-        })
+        let servers = written.get_ref();
+        if servers.count() == 0 {
+            return Err(self.wrong(written, "files lie on at least one server"));
+        }
+        if let Servers::Hosts(list) = servers
+            && let Some(HostId(host)) = list.iter().find(|host| host.0 >= hosts)
+        {
+            return Err(self.wrong(written, format!("there is no host {host}: the hosts are 0 to {}", hosts - 1)));
+        }
+        Ok(servers.clone())
     }
 
     fn striping(&self, table: &StorageTable, servers: &Servers) -> Checked<Striping> {

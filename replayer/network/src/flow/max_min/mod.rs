@@ -166,18 +166,13 @@ impl MaxMinSolver {
     /// Changes the bound of a flow's rate, whether the flow is in transit or not. The rates must have been solved.
     /// Costs O(route), independent of the number of messages that the flow stands for.
     pub(crate) fn set_bound(&mut self, flow: FlowId, bound: f64) {
-        let under_way = self.flows[flow.index()].count;
-        if under_way > 0 {
-            self.withdraw(flow, under_way);
-        }
+        let under_way = self.take_out(flow);
         let known = &mut self.flows[flow.index()];
         known.bound = bound / known.inverse_penalty;
         for element in &mut known.elements {
             element.slack = self.links[element.link.index()].slack_for(element.weight * bound);
         }
-        if under_way > 0 {
-            self.insert(flow, under_way);
-        }
+        self.put_back(flow, under_way);
     }
 
     /// Lets one more message of `flow` start. Its rate means nothing until the rates are solved.

@@ -244,9 +244,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let request = Request { queue: router.index(queue), since, queued: state.queued };
         self.parameters.arbitration.priority(request, arbiter)
     }
-}
 
-impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Whether packets decide anew while they wait.
     #[inline]
     pub(super) fn reconsiders(&self) -> bool {

@@ -107,9 +107,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         // With unequal links, a packet may have to wait until a port can forward it without a gap.
         QueuedPacket { packet: id, output: output.filter(|_| !UNEVEN).into() }
     }
-}
 
-impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Fills the queues of all hosts that have a message to begin or an injection port that became idle.
     #[inline]
     pub(super) fn fill_queues_of_hosts(&mut self, now: u64) {

@@ -259,10 +259,8 @@ impl Topology for Dragonfly {
             return Err(NoRouters("packets need fewer cables side by side".to_owned()));
         }
         let Shape { groups, chassis, blades, nodes, .. } = self.shape;
-        let hosts = (0..self.hosts()).map(|host| HostPort {
-            router: RouterId(host / nodes),
-            cable: Some((self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down))),
-        });
+        let cable = |host| Some(self.cable.both_ways(host));
+        let hosts = (0..self.hosts()).map(|host| HostPort { router: RouterId(host / nodes), cable: cable(host) });
         let ports = (0..groups * chassis * blades).map(|router| self.ports(self.shape.blade(RouterId(router))));
         Ok(RouterGraph::new(ports, hosts, self.shape))
     }

@@ -296,10 +296,9 @@ impl Topology for Fabric {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() || !self.are_alike() {
             return written_routes::router_graph(self);
         }
-        let hosts = (0..).zip(&self.wiring.hosts).map(|(host, &router)| HostPort {
-            router,
-            cable: Some((self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down))),
-        });
+        let hosts = (0..)
+            .zip(&self.wiring.hosts)
+            .map(|(host, &router)| HostPort { router, cable: Some(self.cable.both_ways(host)) });
         let ports = (0..self.wiring.routers.len() as u32).map(RouterId).map(|at| {
             let to = (0..).zip(self.table.neighbours(at));
             to.map(|(port, &to)| Port { to: Some(to), link: self.link_of(at, port) }).collect()
@@ -313,9 +312,7 @@ impl Fabric {
     fn are_alike(&self) -> bool {
         self.links.windows(2).all(|two| two[0] == two[1])
     }
-}
 
-impl Fabric {
     /// Appends the links of a message that takes all shortest paths between its routers: at each router, an equal part takes
     /// each port.
     pub(super) fn spread_over_shortest(&self, (from, to): (HostId, HostId), parts: &mut Vec<(LinkId, f64)>) {

@@ -203,11 +203,9 @@ impl Topology for FatTree {
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() || !hosts_have_one_cable {
             return written_routes::router_graph(self);
         }
-        let first_host_cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
-        let hosts = (0..self.hosts).map(|host| HostPort {
-            router: RouterId(self.stages[0].parent(host, 0)),
-            cable: Some(first_host_cable(host)),
-        });
+        let router = |host| RouterId(self.stages[0].parent(host, 0));
+        let hosts =
+            (0..self.hosts).map(|host| HostPort { router: router(host), cable: Some(self.cable.both_ways(host)) });
         let switches = self.stages.iter().enumerate().flat_map(|(level, below)| {
             let end = self.stages.get(level + 1).map_or(self.devices, |above| above.first_upper);
             (0..end - below.first_upper).map(move |position| self.ports(level, position))
@@ -244,9 +242,7 @@ impl FatTree {
         }
         ports
     }
-}
 
-impl FatTree {
     /// Appends the links of the path of a message that takes one path.
     pub(super) fn single_path(&self, ends: (HostId, HostId), route: &mut Vec<LinkId>) {
         let (from, to) = (ends.0.0, ends.1.0);

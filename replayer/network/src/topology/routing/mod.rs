@@ -33,8 +33,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use thiserror::Error;
 
 use super::{
-    Ascent, ChannelIndex, Geometry, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId,
-    RoutingFunction,
+    Ascent, ChannelIndex, Geometry, HostId, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId, RoutingFunction,
 };
 
 pub(crate) use degraded::DegradedRouting;
@@ -228,12 +227,6 @@ pub enum Unroutable {
     /// Packets could deadlock, or the network is too large.
     #[error("{0}")]
     Impossible(String),
-}
-
-impl From<NoRouters> for Unroutable {
-    fn from(NoRouters(why): NoRouters) -> Self {
-        Self::Impossible(why)
-    }
 }
 
 impl RoutingOptions {

@@ -53,7 +53,7 @@ struct Zone {
     has_children: bool,
     routing: ZoneRouting,
     /// Routes that are taken in place of those which zones make.
-    bypasses: FxHashMap<(PointId, PointId), WrittenRoute>,
+    bypasses: WrittenRoutes,
 }
 
 #[derive(Debug)]
@@ -288,8 +288,7 @@ pub struct Attachment {
 }
 
 /// Routes by their ends.
-#[derive(Debug, Default)]
-pub struct WrittenRoutes(FxHashMap<(PointId, PointId), WrittenRoute>);
+type WrittenRoutes = FxHashMap<(PointId, PointId), WrittenRoute>;
 
 /// The rule by which a zone makes routes between its points.
 #[derive(Debug, Default)]
@@ -328,17 +327,6 @@ pub struct ShortestRoutes {
     points: Vec<PointId>,
 }
 
-impl WrittenRoutes {
-    fn new(written: Vec<WrittenRoute>) -> Self {
-        Self(written.into_iter().map(|route| ((route.from, route.to), route)).collect())
-    }
-
-    /// The route with these ends.
-    fn get(&self, from: PointId, to: PointId) -> Option<&WrittenRoute> {
-        self.0.get(&(from, to))
-    }
-}
-
 impl ShortestRoutes {
     /// The ends of each written route of the way from one point to another, which have these numbers in the zone; none if there
     /// is no way.
@@ -348,11 +336,15 @@ impl ShortestRoutes {
     }
 }
 
+fn by_ends(written: Vec<WrittenRoute>) -> WrittenRoutes {
+    written.into_iter().map(|route| ((route.from, route.to), route)).collect()
+}
+
 impl ZoneRouting {
     /// The written routes alone.
     #[must_use]
     pub fn full(written: Vec<WrittenRoute>) -> Self {
-        Self::Full(WrittenRoutes::new(written))
+        Self::Full(by_ends(written))
     }
 
     /// The routes with fewest links among `points`, all points of a zone, found by Floyd and Warshall's algorithm.
@@ -379,6 +371,6 @@ impl ZoneRouting {
             .map(|route| Piece { from: number[&route.from], to: number[&route.to], links: route.links.clone() })
             .collect();
         let paths = paths(points.len() as u32, &pieces);
-        Self::Shortest(WrittenRoutes::new(written), ShortestRoutes { paths, points })
+        Self::Shortest(by_ends(written), ShortestRoutes { paths, points })
     }
 }

@@ -128,7 +128,7 @@ impl Zones {
         let zone = self.zone(zone);
         match &zone.routing {
             ZoneRouting::None => None,
-            ZoneRouting::Full(routes) => match routes.get(from, to) {
+            ZoneRouting::Full(routes) => match routes.get(&(from, to)) {
                 Some(written) => {
                     route.links.extend(&written.links);
                     Some(written.gateways)
@@ -139,7 +139,7 @@ impl Zones {
                 }
             },
             ZoneRouting::Shortest(routes, _) if from == to => {
-                match routes.get(from, to) {
+                match routes.get(&(from, to)) {
                     Some(written) => route.links.extend(&written.links),
                     None => self.take_loopback(zone, from, to, route),
                 }
@@ -147,7 +147,7 @@ impl Zones {
             }
             ZoneRouting::Shortest(routes, shortest) => {
                 let numbers = [from, to].map(|point| self.points[point.index()].index);
-                let path = shortest.path(numbers[0], numbers[1]).map(|(from, to)| routes.get(from, to));
+                let path = shortest.path(numbers[0], numbers[1]).map(|ends| routes.get(&ends));
                 self.take_path(path.collect::<Option<Vec<_>>>()?, route)
             }
             ZoneRouting::Star(star) => take_star(star, from, to, route),

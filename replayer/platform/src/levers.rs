@@ -53,13 +53,7 @@ fn of_table(table: &Table, path: &str, levers: &mut Vec<Lever>) {
             (Some("hosts"), "speed") => Property::Speed,
             (Some("network" | "topology"), "bandwidth") => Property::Bandwidth,
             (Some("network" | "topology"), "latency") => Property::Latency,
-            (Some("network" | "topology"), _) => {
-                if let Value::Table(below) = value {
-                    of_table(below, &path, levers);
-                }
-                continue;
-            }
-            (_, _) if path == "hosts" => {
+            (root, _) if path == "hosts" || matches!(root, Some("network" | "topology")) => {
                 if let Value::Table(below) = value {
                     of_table(below, &path, levers);
                 }

@@ -10,7 +10,7 @@ use titr_common::trace::{Trace, TraceError, side_by_side};
 use titr_common::units::Bandwidth;
 use titr_document::{Checked, Mistake, Source};
 use titr_network::topology::HostId;
-use titr_network::traffic::{Arrangement, BackgroundLoad, Destinations, Pattern, Sizes};
+use titr_network::traffic::{Arrangement, BackgroundLoad, Destinations, NoSize, Pattern, Sizes};
 
 use super::Job;
 use super::placement::{Placer, hosts};
@@ -51,11 +51,11 @@ pub enum JobMixError {
 /// A mistake of a file of jobs, with advice if it is a platform.
 fn of_platform(mistake: Mistake) -> Mistake {
     const KEYS: [&str; 5] = ["schema", "hosts", "topology", "network", "mpi"];
-    match KEYS.iter().any(|key| mistake.message() == format!("unknown key `{key}`")) {
-        true => mistake
-            .with_help("this is a platform, where a trace or a file of jobs is expected: it stands after --platform"),
-        false => mistake,
+    if KEYS.iter().any(|key| mistake.message() == format!("unknown key `{key}`")) {
+        let help = "this is a platform, where a trace or a file of jobs is expected: it stands after --platform";
+        return mistake.with_help(help);
     }
+    mistake
 }
 
 impl JobMix {
@@ -74,7 +74,9 @@ impl JobMix {
         let JobsFile { job: tables, background } = source.read().map_err(of_platform)?;
         check_names(&source, &tables)?;
         let starts = starts(&source, &tables)?;
-        let background = backgrounds(&source, &background, platform.topology.hosts())?;
+        let all = platform.topology.hosts();
+        let background =
+            background.iter().map(|table| self::background(&source, table, all)).collect::<Checked<_>>()?;
         let traces = traces(&source, path, &tables, open)?;
         let ranks: Vec<u32> = traces.iter().map(|(_, trace)| trace.ranks()).collect();
         let hosts = Placer::new(&source, &tables, &starts, platform).place(&ranks)?;
@@ -153,11 +155,7 @@ pub struct Background {
 /// The sizes of messages if the file names none.
 const SIZES: &str = "64KiB";
 
-/// The background loads of a file, on a platform of `all` hosts.
-pub(crate) fn backgrounds(source: &Source, tables: &[BackgroundTable], all: u32) -> Checked<Vec<Background>> {
-    tables.iter().map(|table| background(source, table, all)).collect()
-}
-
+/// A background load of a file, on a platform of `all` hosts.
 fn background(source: &Source, table: &BackgroundTable, all: u32) -> Checked<Background> {
     let among = match &table.hosts {
         Some(written) => hosts(source, written, all)?,
@@ -168,13 +166,9 @@ fn background(source: &Source, table: &BackgroundTable, all: u32) -> Checked<Bac
     let destinations =
         Destinations::new(pattern, among.len() as u32, Arrangement::Line).map_err(|error| wrong(&error))?;
     let sizes: Sizes = match &table.message {
-        Some(written) => written.get_ref().parse(),
-        None => SIZES.parse(),
-    }
-    .map_err(|error: titr_network::traffic::NoSize| match &table.message {
-        Some(written) => source.wrong(written, error.to_string()),
-        None => wrong(&error),
-    })?;
+        Some(written) => written.get_ref().parse().map_err(|error: NoSize| source.wrong(written, error.to_string()))?,
+        None => SIZES.parse().map_err(|error: NoSize| wrong(&error))?,
+    };
     let rate: Bandwidth = table.rate.0;
     let from = table.start.as_ref().map_or(Ok(Time::ZERO), |written| time(source, written))?;
     let until = table.end.as_ref().map_or(Ok(Time::NEVER), |written| time(source, written))?;

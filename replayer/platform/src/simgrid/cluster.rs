@@ -18,7 +18,7 @@ const ATTRIBUTES: Known = &[
     "lat",
     "sharing_policy",
     "topology",
-    "topo_parameters",
+    PARAMETERS,
     "bb_bw",
     "bb_lat",
     "bb_sharing_policy",
@@ -27,6 +27,9 @@ const ATTRIBUTES: Known = &[
     "loopback_bw",
     "loopback_lat",
 ];
+
+/// The attribute with the sizes of a topology that is not flat.
+const PARAMETERS: &str = "topo_parameters";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClusterTopology {
@@ -56,9 +59,9 @@ pub(crate) fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     hosts(cluster, reading)?;
     match topology {
         ClusterTopology::Flat => star(cluster, reading)?,
-        ClusterTopology::Torus => torus(&parameters(cluster)?, reading)?,
-        ClusterTopology::FatTree => fat_tree(&parameters(cluster)?, reading)?,
-        ClusterTopology::Dragonfly => dragonfly(&parameters(cluster)?, reading)?,
+        ClusterTopology::Torus => reading.set("topology.torus.dims", numbers(&cluster.required(PARAMETERS)?)?),
+        ClusterTopology::FatTree => fat_tree(&cluster.required(PARAMETERS)?, reading)?,
+        ClusterTopology::Dragonfly => dragonfly(&cluster.required(PARAMETERS)?, reading)?,
     }
     if topology != ClusterTopology::Flat
         && let Some(backbone) = cluster.attribute("bb_bw")
@@ -114,16 +117,9 @@ pub(crate) fn count(ranges: &[RangeInclusive<u32>]) -> u64 {
 
 fn star(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     reading.set("topology.star", cluster.says(Table::default()));
-    let (bandwidth, latency) = (cluster.attribute("bb_bw"), cluster.attribute("bb_lat"));
-    if !is_given(&bandwidth, &latency)? {
-        return Ok(());
-    }
-    let Some(bandwidth) = bandwidth else {
-        return Err(cluster.wrong("a backbone with `bb_lat` needs `bb_bw` too"));
-    };
-    reading.set("topology.star.backbone.bandwidth", bandwidth.located(&BANDWIDTH)?);
-    reading.set("topology.star.backbone.latency", located_or_zero(latency, &bandwidth)?);
-    if let Some(sharing) = cluster.attribute("bb_sharing_policy") {
+    if optional_link(cluster, "a backbone", ["bb_bw", "bb_lat"], "topology.star.backbone", reading)?
+        && let Some(sharing) = cluster.attribute("bb_sharing_policy")
+    {
         let choice = sharing.one_of(&[("SHARED", "shared"), ("FATPIPE", "fat-pipe")])?;
         reading.set("topology.star.backbone.sharing", sharing.says(choice));
     }
@@ -138,25 +134,25 @@ pub(crate) fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute
     Ok(bandwidth > 0.0 || latency > 0.0)
 }
 
-/// The latency that is written, or else 0, placed at the bandwidth.
-fn located_or_zero(latency: Option<Attribute>, bandwidth: &Attribute) -> Checked<Located> {
-    latency.map_or_else(|| Ok(bandwidth.says(Value::Quantity(0.0))), |latency| latency.located(&TIME))
-}
-
-/// The attribute `topo_parameters`.
-fn parameters<'a>(cluster: &Element<'a>) -> Checked<Attribute<'a>> {
-    cluster.required("topo_parameters")
+/// Sets the keys of a link that may be given by two attributes, in the table `key`; returns whether it is.
+fn optional_link(cluster: &Element, link: &str, names: [&str; 2], key: &str, reading: &mut Reading) -> Checked<bool> {
+    let [bandwidth, latency] = names.map(|name| cluster.attribute(name));
+    if !is_given(&bandwidth, &latency)? {
+        return Ok(false);
+    }
+    let Some(bandwidth) = bandwidth else {
+        return Err(cluster.wrong(format!("{link} with `{}` needs `{}` too", names[1], names[0])));
+    };
+    reading.set(&format!("{key}.bandwidth"), bandwidth.located(&BANDWIDTH)?);
+    let none = || Ok(bandwidth.says(Value::Quantity(0.0)));
+    reading.set(&format!("{key}.latency"), latency.map_or_else(none, |latency| latency.located(&TIME))?);
+    Ok(true)
 }
 
 /// A list of numbers separated by commas.
 fn numbers(written: &Attribute) -> Checked<Located> {
     let numbers = written.split(',').map(|number| Ok(number.says(number.count()?)));
     Ok(written.says(numbers.collect::<Checked<Vec<_>>>()?))
-}
-
-fn torus(written: &Attribute, reading: &mut Reading) -> Checked<()> {
-    reading.set("topology.torus.dims", numbers(written)?);
-    Ok(())
 }
 
 fn fat_tree(written: &Attribute, reading: &mut Reading) -> Checked<()> {
@@ -225,15 +221,11 @@ fn cables(cluster: &Element, reading: &mut Reading) -> Checked<()> {
 /// A message within a host takes the host's loopback, or goes to the first switch and back, or on a torus has no route:
 /// SimGrid stops there. In that case it takes SimGrid's loopback of hosts outside clusters.
 fn loopback(cluster: &Element, topology: ClusterTopology, reading: &mut Reading) -> Checked<()> {
-    let (bandwidth, latency) = (cluster.attribute("loopback_bw"), cluster.attribute("loopback_lat"));
     let limiter = cluster.attribute("limiter_link").map_or(Ok(0.0), |limiter| limiter.quantity(&BANDWIDTH))?;
-    if is_given(&bandwidth, &latency)? {
-        let Some(bandwidth) = bandwidth else {
-            return Err(cluster.wrong("a loopback with `loopback_lat` needs `loopback_bw` too"));
-        };
-        reading.set("network.loopback.bandwidth", bandwidth.located(&BANDWIDTH)?);
-        reading.set("network.loopback.latency", located_or_zero(latency, &bandwidth)?);
-    } else if topology != ClusterTopology::Torus || limiter > 0.0 {
+    if optional_link(cluster, "a loopback", ["loopback_bw", "loopback_lat"], "network.loopback", reading)? {
+        return Ok(());
+    }
+    if topology != ClusterTopology::Torus || limiter > 0.0 {
         reading.set("network.loopback.through", cluster.says("switch"));
     } else {
         reading.set("network.loopback.bandwidth", cluster.says(Value::Quantity(super::LOOPBACK_BANDWIDTH)));

@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use titr_common::collectives::Library;
-use titr_document::{Checked, Located, Mistake, Shorthand, Source, override_as_toml};
+use titr_document::{Checked, Located, Mistake, Place, Shorthand, Source, override_as_toml};
 use titr_network::flow::Preset;
-use titr_network::topology::{Topology, Zones};
+use titr_network::topology::Zones;
 use toml::Spanned;
 
 use crate::host_speed::impossible_part;
@@ -155,7 +155,23 @@ pub(crate) fn tables(path: &Path, text: String, overrides: &[String], factors: &
     Ok(tables)
 }
 
+/// Where a key is written, if it is.
+fn place_of<T>(key: &Option<Spanned<T>>) -> Option<Place> {
+    key.as_ref().map(Spanned::span)
+}
+
+/// Gives the tables of a file their meaning.
+struct Builder<'a> {
+    source: &'a Source,
+    /// The file, from which other files are found.
+    path: &'a Path,
+}
+
 impl Builder<'_> {
+    fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
+        self.source.wrong(written, message)
+    }
+
     fn read(&self, tables: Located) -> Checked<File> {
         let read = tables.read::<File>().map_err(|error| {
             let mistake = error.shown_in(self.source);
@@ -186,7 +202,7 @@ impl Builder<'_> {
     fn tables(&self) -> Checked<SimGridPlatform> {
         let source = self.source;
         let SimGridPlatform { mut tables, beside } = if simgrid::is_xml(source.text()) {
-            simgrid::read(source, self.path, &|tables| self.topology_of(&self.read(tables)?, None))?
+            simgrid::read(source, self.path, &|tables| self.topology(&self.read(tables)?, None))?
         } else if one_line::is_line(source.text()) {
             SimGridPlatform { tables: one_line::read(source)?, beside: BesideTables::default() }
         } else {
@@ -198,16 +214,12 @@ impl Builder<'_> {
         Ok(SimGridPlatform { tables, beside })
     }
 
-    fn topology_of(&self, file: &File, zones: Option<Zones>) -> Checked<Box<dyn Topology>> {
-        self.topology(file, zones)
-    }
-
     fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {
         if *file.schema.get_ref() != SCHEMA {
             return Err(self.wrong(&file.schema, format!("this version of titr reads schema {SCHEMA} only")));
         }
         let cores = self.cores(file.hosts.cores.as_ref())?;
-        let topology = self.topology_of(&file, network)?;
+        let topology = self.topology(&file, network)?;
         let hosts = topology.hosts();
         let node = file.node.as_ref().map(|table| self.node(table, cores)).transpose()?;
         let messages_per_second = self.message_rate(&file.network.get_ref().card)?;
@@ -274,18 +286,5 @@ impl Builder<'_> {
             Some((cores, 0)) => Err(self.wrong(cores, "a host has at least one core")),
             Some((_, cores)) => Ok(cores),
         }
-    }
-}
-
-/// Gives the tables of a file their meaning.
-struct Builder<'a> {
-    source: &'a Source,
-    /// The file, from which other files are found.
-    path: &'a Path,
-}
-
-impl Builder<'_> {
-    fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
-        self.source.wrong(written, message)
     }
 }

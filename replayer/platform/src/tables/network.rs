@@ -16,7 +16,7 @@ use toml::Spanned;
 
 use super::node::CardTable;
 use super::value::{FactorSteps, NonNegative};
-use super::{Builder, File};
+use super::{Builder, File, place_of};
 use crate::Model;
 use crate::topology::Site;
 
@@ -343,12 +343,7 @@ impl Builder<'_> {
         let (written, count, table) = (file.topology.as_ref(), file.hosts.count.as_ref(), &file.network);
         let network = table.get_ref();
         let NetworkTable { bandwidth, latency, duplex, limiter, .. } = network;
-        let cable_keys = [
-            bandwidth.as_ref().map(Spanned::span),
-            latency.as_ref().map(Spanned::span),
-            duplex.as_ref().map(Spanned::span),
-            limiter.as_ref().map(Spanned::span),
-        ];
+        let cable_keys = [place_of(bandwidth), place_of(latency), place_of(duplex), place_of(limiter)];
         let cable_key = cable_keys.into_iter().flatten().next();
         let has_zones = zones.is_some();
         let topology = match (written, zones, &cable_key) {

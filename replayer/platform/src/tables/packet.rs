@@ -1,13 +1,13 @@
 //! `[network.packet]`, whose keys are in `network`: the packets, routers and queues of the packet model.
 
 use titr_common::units::{Bytes, Quantity, Seconds};
-use titr_document::{Checked, Mistake};
+use titr_document::{Checked, Mistake, Place};
 use titr_network::packet::{Buffer, BufferSharing, InjectionOrder, PacketParameters, PacketSpec, Switch, WhenFull};
 use titr_network::topology::{RouteTable, RouterGraph, RoutingName, RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
-use super::Builder;
 use super::network::{BufferSharingName, FlowControl, Full, NetworkTable, PacketTable, SwitchKind};
+use super::{Builder, place_of};
 
 /// Maximum number of channels, ports and queues: a mistyped number gives an error instead of filling the memory.
 const MOST: u32 = 1024;
@@ -182,6 +182,12 @@ fn packets_in(graph: RouterGraph, mut parameters: PacketParameters) -> Result<Pa
     PacketSpec::new(graph, parameters)
 }
 
+/// The keys of a limited memory, but for its size.
+fn keys_of_buffer(table: &PacketTable) -> [Option<Place>; 4] {
+    let PacketTable { buffer_sharing, alpha, when_full, retransmit_after, .. } = table;
+    [place_of(buffer_sharing), place_of(alpha), place_of(when_full), place_of(retransmit_after)]
+}
+
 /// The minimum retransmission timeout of Linux.
 const RETRANSMIT_AFTER: Seconds = Seconds(0.2);
 
@@ -191,61 +197,47 @@ impl Builder<'_> {
         match table.switch {
             SwitchKind::InputQueued => {
                 let key = "only switches with switch = \"output-queued\" have a common memory";
-                self.refuse(&table.buffer, key)?;
-                self.refuse(
-                    &table.connection_window,
-                    "only hosts of switches with switch = \"output-queued\" have windows",
-                )?;
-                self.refuse(&table.burst, "only links of switches with switch = \"output-queued\" have token buckets")?;
-                self.refuse_keys_of_buffer(table, key)?;
+                self.refuse([place_of(&table.buffer)], key)?;
+                let window = place_of(&table.connection_window);
+                self.refuse([window], "only hosts of switches with switch = \"output-queued\" have windows")?;
+                let burst = place_of(&table.burst);
+                self.refuse([burst], "only links of switches with switch = \"output-queued\" have token buckets")?;
+                self.refuse(keys_of_buffer(table), key)?;
                 Ok(Switch::InputQueued)
             }
             SwitchKind::OutputQueued => {
-                self.refuse_keys_of_input_queues(table)?;
+                let of_queues = [&table.queue_packets, &table.output_queue, &table.injection_queues].map(place_of);
+                let why = "an output-queued switch has one memory, whose size is buffer, and no input queues";
+                self.refuse(of_queues, why)?;
+                let why = "an output-queued switch sends the packets of a port in their order, without arbitration";
+                self.refuse([place_of(&table.arbitration)], why)?;
                 self.buffer(table).map(Switch::OutputQueued)
             }
         }
     }
 
-    fn refuse_keys_of_input_queues(&self, table: &PacketTable) -> Checked<()> {
-        let why = "an output-queued switch has one memory, whose size is buffer, and no input queues";
-        self.refuse(&table.queue_packets, why)?;
-        self.refuse(&table.output_queue, why)?;
-        self.refuse(&table.injection_queues, why)?;
-        let why = "an output-queued switch sends the packets of a port in their order, without arbitration";
-        self.refuse(&table.arbitration, why)
-    }
-
-    fn refuse_keys_of_buffer(&self, table: &PacketTable, why: &str) -> Checked<()> {
-        self.refuse(&table.buffer_sharing, why)?;
-        self.refuse(&table.alpha, why)?;
-        self.refuse(&table.when_full, why)?;
-        self.refuse(&table.retransmit_after, why)
-    }
-
-    fn refuse<T>(&self, key: &Option<Spanned<T>>, why: &str) -> Checked<()> {
-        key.as_ref().map_or(Ok(()), |key| Err(self.wrong(key, why)))
+    /// Finds fault with the first of some keys that is written.
+    fn refuse<const N: usize>(&self, keys: [Option<Place>; N], why: &str) -> Checked<()> {
+        keys.into_iter().flatten().next().map_or(Ok(()), |place| Err(self.source.mistake(place, why)))
     }
 
     /// The memory of a switch, if it is limited.
     fn buffer(&self, table: &PacketTable) -> Checked<Option<Buffer>> {
         let Some(size) = &table.buffer else {
-            self.refuse_keys_of_buffer(
-                table,
-                "a memory without limit is never full: write buffer, the size of the memory",
-            )?;
-            return Ok(None);
+            let why = "a memory without limit is never full: write buffer, the size of the memory";
+            return self.refuse(keys_of_buffer(table), why).map(|()| None);
         };
         let sharing = match table.buffer_sharing.as_ref().map(|sharing| *sharing.get_ref()).unwrap_or_default() {
             BufferSharingName::Partitioned => {
-                self.refuse(&table.alpha, "only a shared memory has thresholds")?;
+                self.refuse([place_of(&table.alpha)], "only a shared memory has thresholds")?;
                 BufferSharing::Partitioned
             }
             BufferSharingName::Shared => BufferSharing::Shared { alpha: self.positive(table.alpha.as_ref(), 1.0)? },
         };
         let when_full = match table.when_full.as_ref().map(|when| *when.get_ref()).unwrap_or_default() {
             Full::Pause => {
-                self.refuse(&table.retransmit_after, "packets are lost only with when_full = \"drop\"")?;
+                let after = place_of(&table.retransmit_after);
+                self.refuse([after], "packets are lost only with when_full = \"drop\"")?;
                 WhenFull::Pause
             }
             Full::Drop => {

@@ -17,7 +17,7 @@ use crate::topology::{HostId, Paths, RoutePeriod, Topology};
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
     hosts: u64,
-    period: RoutePeriod,
+    pub period: RoutePeriod,
     entries: Vec<Option<CachedPath<T>>>,
     /// Whether each pair has its own entry.
     holds_all: bool,
@@ -82,10 +82,6 @@ impl<T> RouteCache<T> {
         path.carried.bytes += load.bytes;
         path.carried.messages += load.messages;
         &mut path.derived
-    }
-
-    pub(crate) fn period(&self) -> RoutePeriod {
-        self.period
     }
 
     /// Forgets the route between two hosts, and returns what was derived from it.

@@ -24,7 +24,7 @@ use crate::topology::{HostId, Link, LinkId, Paths, RoutePeriod, Sharing, Topolog
 #[derive(Debug)]
 pub(super) struct ChangingLinks {
     topology: Arc<dyn Topology>,
-    links: Vec<Link>,
+    pub links: Vec<Link>,
     /// The number of each link that changes among the topology's changes.
     numbers: FxHashMap<LinkId, u32>,
     /// When each of these changes next.
@@ -69,10 +69,6 @@ impl ChangingLinks {
         }
     }
 
-    pub(crate) fn links(&self) -> &[Link] {
-        &self.links
-    }
-
     /// Takes note that `flow` has a new meaning: messages that take `paths` between these ends, those of this period, at
     /// this cost.
     pub(crate) fn follow(
@@ -89,7 +85,7 @@ impl ChangingLinks {
         }
         self.followed[number] = None;
         let mut concerned: Vec<u32> =
-            paths.parts().chain(cost.back().parts()).filter_map(|(link, _)| self.numbers.get(&link).copied()).collect();
+            paths.parts().chain(cost.back.parts()).filter_map(|(link, _)| self.numbers.get(&link).copied()).collect();
         concerned.sort_unstable();
         concerned.dedup();
         if concerned.is_empty() {

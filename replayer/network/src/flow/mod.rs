@@ -182,12 +182,12 @@ impl Flow {
     /// The route between two hosts, to whose load `load` is added.
     fn route(&mut self, ends: (HostId, HostId), load: LinkLoad) -> CachedRoute {
         let Self { topology, parameters, streams, idle, solver, buckets, cost, changing, .. } = self;
-        let period = self.paths.period();
+        let period = self.paths.period;
         *self.paths.carry(ends, load, |paths, other| {
             if let Some(other) = other {
                 forget(other.flow, streams, idle);
             }
-            let links = changing.as_ref().map_or(topology.links(), |changing| changing.links());
+            let links = changing.as_ref().map_or(topology.links(), |changing| &changing.links);
             let network = NetworkState { topology: &**topology, links, period };
             cost.compute(&network, parameters, ends, paths, None);
             let RouteCost { latency, demand, .. } = &*cost;
@@ -240,7 +240,7 @@ impl Flow {
         for flow in self.changed.drain(..) {
             self.transfers.set_pace(flow, self.solver.pace(flow));
         }
-        self.transfers.set_shared_level(self.solver.shared_level());
+        self.transfers.shared_level = self.solver.shared_level();
     }
 }
 

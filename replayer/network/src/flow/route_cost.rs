@@ -14,8 +14,8 @@ pub(super) struct RouteCost {
     pub demand: Demand,
     /// The least bandwidth of the links that the route takes, which bounds the rate.
     pub bandwidth: f64,
-    /// The way back; kept to be used again.
-    back: Paths,
+    /// The way back of a message; kept to be used again.
+    pub back: Paths,
 }
 
 /// The network as a message finds it.
@@ -117,10 +117,5 @@ impl RouteCost {
         let only_back = back.filter(|&link| changes(link) && !is_there(link));
         let only_back = only_back.map(|link| (link, links[link.index()])).collect();
         Sent { bandwidth: self.bandwidth, only_back }
-    }
-
-    /// The paths back of a message at this cost.
-    pub(crate) fn back(&self) -> &Paths {
-        &self.back
     }
 }

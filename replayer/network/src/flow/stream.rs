@@ -181,7 +181,7 @@ pub(super) struct Transfers {
     shared: IndexedHeap<NonNegative>,
     now: Instant,
     /// λ from now on.
-    shared_level: f64,
+    pub shared_level: f64,
 }
 
 impl Transfers {
@@ -212,11 +212,6 @@ impl Transfers {
             }
             None => {}
         }
-    }
-
-    /// Sets the shared level from now on.
-    pub(crate) fn set_shared_level(&mut self, level: f64) {
-        self.shared_level = level;
     }
 
     /// The time of the next completion at the present rates.

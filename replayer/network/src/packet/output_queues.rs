@@ -21,8 +21,8 @@ pub(super) struct OutputQueues {
     cables: Vec<CableState>,
     /// Indexed by port and channel.
     queues: Vec<OutputQueue>,
-    /// Packets whose tail has not left their queue: its port and channel.
-    tails: DelayLine<(OutputId, ChannelIndex)>,
+    /// Packets whose tail has not left their queue: its port and channel. Each is [released](Self::release_tail) when it has.
+    pub tails: DelayLine<(OutputId, ChannelIndex)>,
     /// Ports to look at in this cycle, each once.
     active: Vec<OutputId>,
 }
@@ -95,22 +95,6 @@ impl OutputQueues {
         if !std::mem::replace(&mut self.cables[output.index()].is_active, true) {
             self.active.push(output);
         }
-    }
-
-    /// The cycle in which the next tail leaves; `u64::MAX` if there is none.
-    pub(crate) fn next(&self) -> u64 {
-        self.tails.next()
-    }
-
-    /// The tails that have left at `now`, each to be [released](Self::release_tail) before they are
-    /// [given back](Self::recycle).
-    pub(crate) fn take_tails(&mut self, now: u64) -> Vec<(OutputId, ChannelIndex)> {
-        self.tails.take(now)
-    }
-
-    /// Gives back the memory of tails.
-    pub(crate) fn recycle(&mut self, tails: Vec<(OutputId, ChannelIndex)>) {
-        self.tails.recycle(tails);
     }
 
     /// A tail has left the queue of a channel of a port.

@@ -78,7 +78,7 @@ fn closed_form(topology: &dyn Topology, graph: &RouterGraph) -> Option<f64> {
 fn of_lattice(lattice: &Lattice) -> Option<u64> {
     let largest = lattice.sizes.iter().copied().max().filter(|largest| largest.is_multiple_of(2))?;
     let rows = u64::from(lattice.places() / largest);
-    match lattice.edge() {
+    match lattice.edge {
         Edge::Open => Some(rows),
         Edge::Closed => Some(2 * rows),
         Edge::Twisted => None,

@@ -137,7 +137,7 @@ impl Grid {
 impl Topology for Grid {
     fn name(&self) -> String {
         let sizes: Vec<_> = self.dims.iter().map(|dim| dim.size.to_string()).collect();
-        let kind = match self.lattice.edge() {
+        let kind = match self.lattice.edge {
             Edge::Open => "mesh",
             Edge::Closed => "torus",
             Edge::Twisted => "twisted torus",
@@ -254,7 +254,7 @@ impl BuildRouting for GridRouting {
                 "adaptive routing needs a virtual channel beside the escape channel".to_owned(),
             ));
         }
-        let entry = if lattice.edge() == Edge::Open { 1 } else { 2 };
+        let entry = if lattice.edge == Edge::Open { 1 } else { 2 };
         let mut coordinates = Vec::with_capacity(lattice.places() as usize * lattice.sizes.len());
         for mut place in 0..lattice.places() {
             for &size in &lattice.sizes {
@@ -276,7 +276,7 @@ impl Routing for GridRouting {
     }
 
     fn has_rings(&self) -> bool {
-        self.lattice.edge() != Edge::Open
+        self.lattice.edge != Edge::Open
     }
 
     fn has_alternatives(&self) -> bool {

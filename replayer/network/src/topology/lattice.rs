@@ -18,7 +18,8 @@ use super::{Geometry, RouterId};
 pub struct Lattice {
     /// Places along each dimension.
     pub sizes: Vec<u32>,
-    edge: Edge,
+    /// The kind of its edges.
+    pub edge: Edge,
 }
 
 /// The neighbour beyond the last place of a row.
@@ -49,11 +50,6 @@ impl Lattice {
     #[must_use]
     pub fn new(sizes: &[u32], edge: Edge) -> Self {
         Self { sizes: sizes.to_vec(), edge }
-    }
-
-    /// The kind of its edges.
-    pub(crate) fn edge(&self) -> Edge {
-        self.edge
     }
 
     /// The number of places.

@@ -61,7 +61,7 @@ pub(crate) use routing::{
 pub use routing::{Header, RoutingName, RoutingOptions, UnknownRouting, Unroutable};
 pub use shortest::Piece;
 pub use star::Star;
-pub use with_failures::{Failure, Separated, WithFailures};
+pub use with_failures::{Failure, WithFailures};
 pub use written_routes::RouteTable;
 pub use zones::{Attachment, PointId, WrittenRoute, ZoneId, ZoneRouting, Zones};
 

@@ -39,15 +39,6 @@ impl Failure {
     }
 }
 
-/// Two hosts between which there is no path around the failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Separated {
-    /// The host that cannot send.
-    pub from: HostId,
-    /// The host that it cannot send to.
-    pub to: HostId,
-}
-
 /// A topology with failed links and routers.
 #[derive(Debug)]
 pub struct WithFailures {
@@ -95,9 +86,9 @@ impl WithFailures {
         Self { host_nodes, is_of_written_routes, changes: changes.into_iter().collect(), periods, failures, inner }
     }
 
-    /// Two hosts between which there is no path at the start, if there are any.
+    /// A host from which there is no path to another at the start, and that other, if there are such hosts.
     #[must_use]
-    pub fn separated(&self) -> Option<Separated> {
+    pub fn separated(&self) -> Option<(HostId, HostId)> {
         self.periods.first()?.as_ref()?.separated(&self.host_nodes)
     }
 }
@@ -122,7 +113,7 @@ impl SurvivingNetwork {
     }
 
     /// The first host and another one that does not reach it or that it does not reach.
-    fn separated(&self, host_nodes: &[u32]) -> Option<Separated> {
+    fn separated(&self, host_nodes: &[u32]) -> Option<(HostId, HostId)> {
         let &first = host_nodes.first()?;
         let lost = |reached: FxHashSet<u32>| {
             host_nodes.iter().position(|node| !reached.contains(node)).map(|host| HostId(host as u32))
@@ -130,8 +121,8 @@ impl SurvivingNetwork {
         let forwards = reached(first, self.links.keys().copied());
         let backwards = reached(first, self.links.keys().map(|&(from, to)| (to, from)));
         match (lost(forwards), lost(backwards)) {
-            (Some(to), _) => Some(Separated { from: HostId(0), to }),
-            (None, Some(from)) => Some(Separated { from, to: HostId(0) }),
+            (Some(to), _) => Some((HostId(0), to)),
+            (None, Some(from)) => Some((from, HostId(0))),
             (None, None) => None,
         }
     }

@@ -13,8 +13,8 @@ pub(super) struct OpenLoop {
     /// ln (1 − probability).
     log_failure: f64,
     trial: u64,
-    /// The cycle and host of that trial.
-    next: (u64, u32),
+    /// The next offer: its cycle and host.
+    pub next: (u64, u32),
 }
 
 impl OpenLoop {
@@ -24,11 +24,6 @@ impl OpenLoop {
         this.trial = this.failures(random);
         this.next = this.place();
         this
-    }
-
-    /// The next offer: its cycle and host.
-    pub(crate) fn next(&self) -> (u64, u32) {
-        self.next
     }
 
     fn place(&self) -> (u64, u32) {
@@ -87,7 +82,7 @@ impl Offers {
     /// The cycle of the next offer, unless it depends on messages in transit.
     pub(crate) fn next(&self) -> Option<u64> {
         match self {
-            Self::Steady(offers) => Some(offers.next().0),
+            Self::Steady(offers) => Some(offers.next.0),
             Self::Bursts(bursts) => bursts.next,
         }
     }
@@ -103,8 +98,8 @@ impl Offers {
     pub(crate) fn take<R: RngCore>(&mut self, now: u64, random: &mut R, mut offer: impl FnMut(u32, &mut R)) {
         match self {
             Self::Steady(offers) => {
-                while offers.next().0 == now {
-                    let host = offers.next().1;
+                while offers.next.0 == now {
+                    let host = offers.next.1;
                     offers.go_on(random);
                     offer(host, random);
                 }
@@ -146,10 +141,10 @@ mod tests {
         let mut offers = OpenLoop::new(7, 0.03, &mut random);
         let mut by_host = [0_u32; 7];
         let mut last = None;
-        while offers.next().0 < 100_000 {
-            assert!(last < Some(offers.next()), "a host offers once a cycle, and cycles follow one another");
-            last = Some(offers.next());
-            by_host[offers.next().1 as usize] += 1;
+        while offers.next.0 < 100_000 {
+            assert!(last < Some(offers.next), "a host offers once a cycle, and cycles follow one another");
+            last = Some(offers.next);
+            by_host[offers.next.1 as usize] += 1;
             offers.go_on(&mut random);
         }
         // 3000 expected, with a standard deviation of 54.
@@ -161,7 +156,7 @@ mod tests {
         let mut random = generator(3, 0);
         let mut offers = OpenLoop::new(2, 1.0, &mut random);
         for expected in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            assert_eq!(offers.next(), expected);
+            assert_eq!(offers.next, expected);
             offers.go_on(&mut random);
         }
     }

@@ -11,7 +11,7 @@ use titr_document::Checked;
 use titr_network::chance;
 use titr_network::properties::{CableEnds, DeviceGraph};
 use titr_network::topology::{
-    ChangedLinks, Failure, HostId, LinkId, RouteTable, RouterGraph, RouterId, Separated, Topology, WithFailures,
+    ChangedLinks, Failure, HostId, LinkId, RouteTable, RouterGraph, RouterId, Topology, WithFailures,
 };
 use toml::Spanned;
 
@@ -157,10 +157,10 @@ impl Builder<'_> {
                 !route.is_empty()
             };
             let lost = pairs.find(|&(from, to)| !rails.iter().any(|rail| has_route(rail, from, to)));
-            let Some((from, to)) = lost else { return Ok(()) };
-            separated = Separated { from, to };
+            let Some(lost) = lost else { return Ok(()) };
+            separated = lost;
         }
-        let [from, to] = [separated.from, separated.to].map(|host| rails[0].host_name(host));
+        let [from, to] = [separated.0, separated.1].map(|host| rails[0].host_name(host));
         let mut from_the_start = failures.iter().filter(|failed| failed.failure.at == Time::ZERO);
         let Some(last) = from_the_start.next_back() else { return Ok(()) };
         let mistake = self.wrong(&last.rail, format!("with these failures, there is no path from {from} to {to}"));

@@ -188,7 +188,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
 
     fn next_cycle(&self) -> Option<u64> {
         let retry = if self.retry.is_empty() { u64::MAX } else { self.retry_at };
-        let behind = self.output_queues.as_ref().map_or(u64::MAX, OutputQueues::next);
+        let behind = self.output_queues.as_ref().map_or(u64::MAX, |queues| queues.tails.next());
         let arrivals = self.offers.next().min(self.headers.next());
         let departures = self.tails.next().min(self.consumed.next()).min(self.injecting.next());
         let uneven = if UNEVEN { self.uneven.as_ref().map_or(u64::MAX, Uneven::next) } else { u64::MAX };

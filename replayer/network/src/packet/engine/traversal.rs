@@ -66,13 +66,13 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
 
     /// Frees the output queues and cables that tails have left.
     pub(super) fn release_cables(&mut self, now: u64) {
-        let Some(mut queues) = self.output_queues.take_if(|queues| queues.next() <= now) else { return };
-        let tails = queues.take_tails(now);
+        let Some(mut queues) = self.output_queues.take_if(|queues| queues.tails.next() <= now) else { return };
+        let tails = queues.tails.take(now);
         for &(output, channel) in &tails {
             queues.release_tail(output, channel);
             self.activate(output);
         }
-        queues.recycle(tails);
+        queues.tails.recycle(tails);
         self.output_queues = Some(queues);
     }
 

@@ -60,7 +60,8 @@ const DESCENDS: i32 = 2;
 /// whole network's routing, its router, and its phase.
 #[derive(Clone, Debug)]
 pub(crate) struct DegradedRouting {
-    whole: Arc<RoutingFunction>,
+    /// The routing of the whole network.
+    pub(super) whole: Arc<RoutingFunction>,
     failures: Option<Arc<Failures>>,
 }
 
@@ -96,11 +97,6 @@ impl DegradedRouting {
     pub(super) fn new(graph: &RouterGraph, whole: RoutingFunction) -> Self {
         let failures = (!graph.failed.is_empty()).then(|| Arc::new(Failures::new(graph)));
         Self { whole: Arc::new(whole), failures }
-    }
-
-    /// The routing of the whole network.
-    pub(crate) fn whole(&self) -> &RoutingFunction {
-        &self.whole
     }
 
     /// A packet's state for the whole network's routing, and the rest.

@@ -42,7 +42,7 @@ impl BuildRouting for FabricRouting {
 
 impl Routing for FabricRouting {
     fn virtual_channels(&self) -> u32 {
-        self.classes.channels()
+        self.classes.channels
     }
 
     fn has_alternatives(&self) -> bool {
@@ -76,7 +76,7 @@ impl Routing for FabricRouting {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HopClasses {
     classes: u32,
-    channels: u32,
+    pub channels: u32,
 }
 
 impl HopClasses {
@@ -91,10 +91,6 @@ impl HopClasses {
             )));
         }
         Ok(Self { classes, channels })
-    }
-
-    pub(super) fn channels(self) -> u32 {
-        self.channels
     }
 
     /// The channels of the next hop of a packet.

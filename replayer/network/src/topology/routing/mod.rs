@@ -247,11 +247,6 @@ impl RoutingName {
 
     /// Another spelling of [`UP_DOWN`](Self::UP_DOWN), which platform files may have.
     const UPDOWN: &'static str = "updown";
-
-    /// The names of all registered routings.
-    pub(crate) fn all() -> &'static [&'static str] {
-        RoutingFunction::names()
-    }
 }
 
 impl FromStr for RoutingName {
@@ -259,7 +254,7 @@ impl FromStr for RoutingName {
 
     fn from_str(name: &str) -> Result<Self, UnknownRouting> {
         let name = if name == Self::UPDOWN { Self::UP_DOWN.0 } else { name };
-        let known = Self::all().iter().find(|known| **known == name);
+        let known = RoutingFunction::names().iter().find(|known| **known == name);
         known.map(|known| Self(known)).ok_or_else(|| UnknownRouting(name.to_owned()))
     }
 }
@@ -272,7 +267,7 @@ pub struct UnknownRouting(String);
 impl<'de> Deserialize<'de> for RoutingName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        name.parse().map_err(|_| D::Error::unknown_variant(&name, Self::all()))
+        name.parse().map_err(|_| D::Error::unknown_variant(&name, RoutingFunction::names()))
     }
 }
 
@@ -416,7 +411,7 @@ impl RoutingFunction {
 
     /// The routing of the network if no link failed.
     pub(crate) fn of_whole_network(&self) -> &Self {
-        if let Self::Degraded(routing) = self { routing.whole() } else { self }
+        if let Self::Degraded(routing) = self { &routing.whole } else { self }
     }
 }
 
@@ -439,14 +434,14 @@ impl BuildRouting for TableRouting {
     const NAMES: &'static [&'static str] = &["table"];
 
     fn new(table: &RouteTable, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let channels = options.virtual_channels.unwrap_or(table.layers());
-        if channels < table.layers() {
-            let cycle: Vec<_> = table.cycle().iter().map(|link| format!("`{link}`")).collect();
+        let channels = options.virtual_channels.unwrap_or(table.layers);
+        if channels < table.layers {
+            let cycle: Vec<_> = table.cycle.iter().map(|link| format!("`{link}`")).collect();
             return Err(Unroutable::Impossible(format!(
                 "packets could wait for each other for ever around the circle of links {}: these routes need {} virtual \
                  channels",
                 cycle.join(", "),
-                table.layers()
+                table.layers
             )));
         }
         Ok(Self { table: Arc::new(table.clone()), channels })
@@ -474,7 +469,7 @@ impl Routing for TableRouting {
         let PacketAt { header, state: place, .. } = packet;
         let port = self.table.port(place[0] as u32)?;
         let layer = self.table.layer(header.period, header.from, header.to);
-        roomiest(std::iter::once(port), share_of_channels(layer, self.table.layers(), self.channels), room)
+        roomiest(std::iter::once(port), share_of_channels(layer, self.table.layers, self.channels), room)
     }
 
     fn hop(&self, _taken: OutputVc, _to: RouterId, place: &mut [i32]) {

@@ -77,7 +77,7 @@ impl Routing for ValiantRouting {
     const DECIDES: bool = true;
 
     fn virtual_channels(&self) -> u32 {
-        self.classes.channels()
+        self.classes.channels
     }
 
     fn state_words(&self) -> usize {
@@ -121,7 +121,7 @@ impl Routing for ValiantRouting {
         let own = self.awaited(state);
         let at_port = |router, port| {
             let others = awaiting(router, port) - u32::from(router == at && own == Some(port));
-            queued(router, port, 0..self.classes.channels()) + others
+            queued(router, port, 0..self.classes.channels) + others
         };
         let fewest = |from, to| self.fewest_packets(from, to, header, at_port);
         let destination = header.destination;

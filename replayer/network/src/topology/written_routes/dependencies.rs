@@ -16,8 +16,8 @@ use super::ChannelId;
 pub(super) struct Layers {
     layers: Vec<Dependencies>,
     /// The first cycle that made a second layer necessary: a list of channels, each of which waits for the next, and
-    /// the last for the first.
-    cycle: Vec<ChannelId>,
+    /// the last for the first. None if the routes have no cycle.
+    pub cycle: Vec<ChannelId>,
 }
 
 /// Dependencies without a cycle.
@@ -48,11 +48,6 @@ impl Layers {
     /// The number of layers, at least one.
     pub(crate) fn count(&self) -> u32 {
         self.layers.len().max(1) as u32
-    }
-
-    /// The channels of a cycle that the routes have if they are not distributed over layers; none if they have no cycle.
-    pub(crate) fn cycle(&self) -> &[ChannelId] {
-        &self.cycle
     }
 }
 
@@ -113,12 +108,12 @@ mod tests {
     #[test]
     fn a_ring_needs_two_layers() {
         let mut layers = Layers::default();
-        assert_eq!((layers.count(), layers.cycle()), (1, &[][..]));
+        assert_eq!((layers.count(), &layers.cycle[..]), (1, &[][..]));
         assert_eq!(layers.add(&channels(&[0, 1])), 0);
         assert_eq!(layers.add(&channels(&[1, 2])), 0);
-        assert_eq!((layers.count(), layers.cycle()), (1, &[][..]));
+        assert_eq!((layers.count(), &layers.cycle[..]), (1, &[][..]));
         assert_eq!(layers.add(&channels(&[2, 0])), 1);
-        assert_eq!((layers.count(), layers.cycle()), (2, &channels(&[0, 1, 2])[..]));
+        assert_eq!((layers.count(), &layers.cycle[..]), (2, &channels(&[0, 1, 2])[..]));
     }
 
     #[test]

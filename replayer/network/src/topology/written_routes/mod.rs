@@ -40,9 +40,9 @@ pub struct RouteTable {
     ports: Vec<PortIndex>,
     /// For each period, each host and each of its destinations, the layer of the route.
     layer: Vec<u8>,
-    layers: u32,
+    pub(super) layers: u32,
     /// The names of links that form a cycle of dependencies, if there is more than one layer.
-    cycle: Vec<String>,
+    pub(super) cycle: Vec<String>,
 }
 
 impl Geometry for RouteTable {
@@ -64,15 +64,6 @@ impl RouteTable {
     /// The layer of a route in a period. The routes of one layer do not have packets wait for each other in a cycle.
     pub(super) fn layer(&self, period: RoutePeriod, from: HostId, to: HostId) -> u32 {
         self.layer[self.entry(period, from, to)].into()
-    }
-
-    pub(super) fn layers(&self) -> u32 {
-        self.layers
-    }
-
-    /// The names of the links of a cycle, if there is more than one layer.
-    pub(super) fn cycle(&self) -> &[String] {
-        &self.cycle
     }
 
     fn entry(&self, period: RoutePeriod, from: HostId, to: HostId) -> usize {
@@ -252,7 +243,7 @@ impl Routers {
             table.layer.push(layer);
         }
         table.layers = layers.count();
-        table.cycle = layers.cycle().iter().map(|id| topology.link_name(channels.all[id.index()].link)).collect();
+        table.cycle = layers.cycle.iter().map(|id| topology.link_name(channels.all[id.index()].link)).collect();
         Ok(RouterGraph::new(self.ports, self.hosts, table))
     }
 }

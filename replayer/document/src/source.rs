@@ -107,22 +107,14 @@ impl Source {
         let override_number = self.overrides.iter().rposition(|part| part.start <= at);
         let part = override_number.map_or(&self.file, |number| &self.overrides[number]);
         let Part { name, text, start: offset } = part;
-        if let Some(place) = &place
-            && is_too_wide(text, &(place.start - offset..place.end - offset))
-        {
-            let place = place_in(name, text, place.start - offset);
-            let message = cut(&message);
-            let text = NamedSource::new(name, String::new());
-            let message = format!("{place}: {message}");
-            return Mistake(Box::new(Report { message, text, at: None, help: None, override_number }));
-        }
-        Mistake(Box::new(Report {
-            message,
-            text: NamedSource::new(name, text.clone()),
-            at: place.map(|place| LabeledSpan::new_with_span(None, place.start - offset..place.end - offset)),
-            help: None,
-            override_number,
-        }))
+        let (message, text, at) = match place.map(|place| place.start - offset..place.end - offset) {
+            Some(place) if is_too_wide(text, &place) => {
+                (format!("{}: {}", place_in(name, text, place.start), cut(&message)), String::new(), None)
+            }
+            place => (message, text.clone(), place.map(|place| LabeledSpan::new_with_span(None, place))),
+        };
+        let text = NamedSource::new(name, text);
+        Mistake(Box::new(Report { message, text, at, help: None, override_number }))
     }
 
     /// A mistake in a value.

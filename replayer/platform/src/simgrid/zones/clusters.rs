@@ -9,26 +9,18 @@ use titr_network::topology::{Attachment, Link, PointId, Sharing, ZoneId, ZoneRou
 use super::super::cluster::{self, ClusterTopology};
 use super::super::element::Element;
 use super::super::units::{BANDWIDTH, SPEED, TIME};
-use super::{MAX_HOSTS, Name, Reader, RoutingKind, ZoneDraft};
+use super::{MAX_HOSTS, Name, Reader, RoutingKind, ZoneDraft, affix_of, numbered_hosts};
 
 impl<'a> Reader<'a, '_, '_> {
     pub(super) fn read_cluster(&mut self, cluster: &Element<'a>, id: ZoneId) -> Checked<()> {
         let topology = cluster::topology(cluster)?;
-        let radical = cluster.required("radical")?;
-        let ranges = cluster::ranges(&radical)?;
-        let hosts = cluster::count(&ranges);
-        if hosts > MAX_HOSTS as u64 {
-            return Err(radical.wrong(format!("{hosts} hosts: a platform of zones has at most {MAX_HOSTS}")));
-        }
-        let affix = |which| cluster.attribute(which).map_or("", |affix| affix.value);
-        let (prefix, suffix) = (affix("prefix"), affix("suffix"));
+        let named = numbered_hosts(cluster, "a platform of zones", MAX_HOSTS as u64)?;
         let speed = cluster.required("speed")?;
         let speed = speed.split(',').next().unwrap_or(speed).located(&SPEED)?;
         let cores = cluster.attribute("core").map_or(Ok(1), |cores| cores.count())?;
         let mut zone = ZoneDraft::new(cluster, id, RoutingKind::Star);
         let mut hosts = Vec::new();
-        for number in ranges.into_iter().flatten() {
-            let name = Name { text: format!("{prefix}{number}{suffix}"), place: radical.place.clone() };
+        for (number, name) in named {
             hosts.push((number, self.add_host(&mut zone, &name, cluster, speed.clone(), cores)?));
         }
         if topology != ClusterTopology::Flat {
@@ -38,7 +30,10 @@ impl<'a> Reader<'a, '_, '_> {
         let name = cluster.required("id")?;
         let router = match cluster.attribute("router_id") {
             Some(written) => Name { text: written.value.to_owned(), place: written.place },
-            None => Name { text: format!("{prefix}{}_router{suffix}", name.value), place: name.place },
+            None => {
+                let [prefix, suffix] = ["prefix", "suffix"].map(|affix| affix_of(cluster, affix));
+                Name { text: format!("{prefix}{}_router{suffix}", name.value), place: name.place }
+            }
         };
         self.add_router(&mut zone, &router, cluster)?;
         self.network.set_routing(id, ZoneRouting::Star(star));

@@ -4,11 +4,10 @@ use titr_common::units::Seconds;
 use titr_document::Checked;
 use titr_network::topology::{Attachment, Link, PointId, Sharing, ZoneId};
 
-use super::super::cluster;
 use super::super::element::{Element, Known};
 use super::super::units::{BANDWIDTH, SPEED, TIME};
 use super::profiles::{OF_HOSTS, OF_LINKS};
-use super::{MAX_DEPTH, Name, ROUTINGS, Reader, RoutingKind, ZoneDraft, name, quantity};
+use super::{MAX_DEPTH, Name, ROUTINGS, Reader, RoutingKind, ZoneDraft, name, numbered_hosts, quantity};
 
 const ZONE: Known = &["id", "routing"];
 const HOST: Known = &["id", "speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "state_file"];
@@ -179,24 +178,13 @@ impl<'a> Reader<'a, '_, '_> {
 
     fn read_cabinet(&mut self, cabinet: &Element, zone: &mut ZoneDraft) -> Checked<()> {
         cabinet.check_attributes(CABINET)?;
-        let [radical, speed, bandwidth, latency] = [
-            cabinet.required("radical")?,
-            cabinet.required("speed")?,
-            cabinet.required("bw")?,
-            cabinet.required("lat")?,
-        ];
-        let affix = |which| cabinet.attribute(which).map_or("", |affix| affix.value);
-        let (prefix, suffix) = (affix("prefix"), affix("suffix"));
-        let ranges = cluster::ranges(&radical)?;
-        let hosts = cluster::count(&ranges);
-        if hosts > MAX_CABINET {
-            return Err(radical.wrong(format!("{hosts} hosts: a cabinet has at most {MAX_CABINET}")));
-        }
+        let named = numbered_hosts(cabinet, "a cabinet", MAX_CABINET)?;
+        let [speed, bandwidth, latency] =
+            [cabinet.required("speed")?, cabinet.required("bw")?, cabinet.required("lat")?];
         let (bandwidth, latency) = (bandwidth.positive(&BANDWIDTH)?, Seconds(latency.quantity(&TIME)?));
         let link = Link { bandwidth, latency, sharing: Sharing::Shared };
-        for number in ranges.into_iter().flatten() {
-            let name = Name { text: format!("{prefix}{number}{suffix}"), place: radical.place.clone() };
-            let cable = Name { text: format!("link_{}", name.text), place: radical.place.clone() };
+        for (_, name) in named {
+            let cable = Name { text: format!("link_{}", name.text), place: name.place.clone() };
             let [up, down] = self.add_link(&cable, cabinet, link, true)?.both_ways();
             let point = self.add_host(zone, &name, cabinet, speed.located(&SPEED)?, 1)?;
             zone.star.insert(point, Attachment { up: vec![up], down: vec![down], loopback: None });

@@ -18,7 +18,7 @@ use titr_document::{Checked, Located, Place, Value};
 use titr_network::topology::{Attachment, HostId, Link, LinkId, PointId, Sharing, Topology, ZoneId, Zones};
 
 use super::element::{Attribute, Element};
-use super::{LOOPBACK_BANDWIDTH, Reading};
+use super::{LOOPBACK_BANDWIDTH, Reading, cluster};
 
 /// Zones within zones at most.
 const MAX_DEPTH: usize = 64;
@@ -242,6 +242,25 @@ impl NamedLink {
 /// A quantity that an attribute says, which is placed at it.
 fn quantity(value: f64, attribute: &Attribute) -> Located {
     attribute.says(Value::Quantity(value))
+}
+
+/// The numbers and the names of the hosts that `whole` has, at most so many.
+fn numbered_hosts(element: &Element, whole: &str, most: u64) -> Checked<impl Iterator<Item = (u32, Name)>> {
+    let radical = element.required("radical")?;
+    let ranges = cluster::ranges(&radical)?;
+    let hosts = cluster::count(&ranges);
+    if hosts > most {
+        return Err(radical.wrong(format!("{hosts} hosts: {whole} has at most {most}")));
+    }
+    let [prefix, suffix] = ["prefix", "suffix"].map(|affix| affix_of(element, affix));
+    let named =
+        move |number| (number, Name { text: format!("{prefix}{number}{suffix}"), place: radical.place.clone() });
+    Ok(ranges.into_iter().flatten().map(named))
+}
+
+/// What the names of a cluster's hosts begin or end with.
+fn affix_of<'a>(element: &Element<'a>, affix: &str) -> &'a str {
+    element.attribute(affix).map_or("", |affix| affix.value)
 }
 
 fn name(element: &Element, attribute: &str) -> Checked<Name> {

@@ -16,18 +16,8 @@ const ZONE_BYPASS: Known = &["src", "dst", "gw_src", "gw_dst"];
 const LINK_CTN: Known = &["id", "direction"];
 const HOST_LINK: Known = &["id", "up", "down"];
 
-/// The links of a route, and of the route back.
-struct Links {
-    there: Vec<LinkId>,
-    back: Vec<LinkId>,
-}
-
 /// The ends of a route, and its gateways if they are zones.
-struct Ends {
-    from: PointId,
-    to: PointId,
-    gateways: Option<(PointId, PointId)>,
-}
+type Ends = (PointId, PointId, Option<(PointId, PointId)>);
 
 impl Reader<'_, '_, '_> {
     /// Reads the routes of a zone, and sets the rule by which it makes others of them.
@@ -81,12 +71,12 @@ impl Reader<'_, '_, '_> {
     ) -> Checked<()> {
         let is_of_zones = route.name() != "route";
         route.check_attributes(if is_of_zones { ZONE_ROUTE } else { ROUTE })?;
-        let Ends { from, to, gateways } = self.ends(route, zone, is_of_zones)?;
+        let (from, to, gateways) = self.ends(route, zone, is_of_zones)?;
         let symmetrical = match route.attribute("symmetrical") {
             Some(written) => written.one_of(&[("YES", true), ("yes", true), ("NO", false), ("no", false)])?,
             None => true,
         };
-        let Links { there, back } = self.links_of(route)?;
+        let [there, back] = self.links_of(route)?;
         let mut add = |from, to, links, gateways| {
             if !ends.insert((from, to)) {
                 let names = [from, to].map(|point| self.network.point_name(point));
@@ -113,7 +103,7 @@ impl Reader<'_, '_, '_> {
             return Err(mistake.with_help("write a <route> only from a host to itself"));
         }
         let point = self.member(&from, zone, false)?;
-        let links = self.links_of(route)?.there;
+        let [links, _] = self.links_of(route)?;
         zone.star.entry(point).or_default().loopback = Some(links);
         Ok(())
     }
@@ -124,7 +114,7 @@ impl Reader<'_, '_, '_> {
         let point = |end: &str| self.point(&bypass.required(end)?, "host, router or zone");
         let (from, to) = (point("src")?, point("dst")?);
         let gateways = if is_of_zones { Some((point("gw_src")?, point("gw_dst")?)) } else { None };
-        let Links { there: links, .. } = self.links_of(bypass)?;
+        let [links, _] = self.links_of(bypass)?;
         if !self.network.add_bypass(zone.id, WrittenRoute { from, to, links, gateways }) {
             let (from, to) = (bypass.required("src")?, bypass.required("dst")?);
             let message = format!("a second bypass from `{}` to `{}`", from.value, to.value);
@@ -138,7 +128,7 @@ impl Reader<'_, '_, '_> {
         let end = |end: &str| self.member(&route.required(end)?, zone, is_of_zones);
         let (from, to) = (end("src")?, end("dst")?);
         if !is_of_zones {
-            return Ok(Ends { from, to, gateways: None });
+            return Ok((from, to, None));
         }
         let gateway = |gateway: &str, end: PointId| {
             let name = route.required(gateway)?;
@@ -149,7 +139,7 @@ impl Reader<'_, '_, '_> {
             }
             Ok(point)
         };
-        Ok(Ends { from, to, gateways: Some((gateway("gw_src", from)?, gateway("gw_dst", to)?)) })
+        Ok((from, to, Some((gateway("gw_src", from)?, gateway("gw_dst", to)?))))
     }
 
     fn member(&self, name: &Attribute, zone: &ZoneDraft, is_zone: bool) -> Checked<PointId> {
@@ -167,7 +157,8 @@ impl Reader<'_, '_, '_> {
         Ok(point)
     }
 
-    fn links_of(&self, route: &Element) -> Checked<Links> {
+    /// The links of a route, and of the route back.
+    fn links_of(&self, route: &Element) -> Checked<[Vec<LinkId>; 2]> {
         let (mut there, mut back) = (Vec::new(), Vec::new());
         for link in route.children() {
             if link.name() != "link_ctn" {
@@ -184,7 +175,7 @@ impl Reader<'_, '_, '_> {
             return Err(route.wrong_at(&from.place, message));
         }
         back.reverse();
-        Ok(Links { there, back })
+        Ok([there, back])
     }
 
     /// A route's link on the way there and on the way back.

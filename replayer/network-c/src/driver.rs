@@ -19,36 +19,16 @@ pub(crate) enum DriverError {
     Platform(#[from] PlatformError),
     /// A message has a node that the platform does not have.
     #[error("message {label}: there is no node {node}: the platform has {nodes}, from 0")]
-    NoSuchNode {
-        /// The message.
-        label: u64,
-        /// The node.
-        node: u32,
-        /// Nodes of the platform.
-        nodes: u32,
-    },
+    NoSuchNode { label: u64, node: u32, nodes: u32 },
     /// A time has passed already.
     #[error("time cannot go back to {asked} ps: the network has been advanced to {now} ps")]
-    Past {
-        /// The requested time, in picoseconds.
-        asked: u64,
-        /// The time that the network has been advanced to, in picoseconds.
-        now: u64,
-    },
+    Past { asked: u64, now: u64 },
     /// Too many messages are in transit.
     #[error("message {label}: four billion messages are under way")]
-    Full {
-        /// The message that is one too many.
-        label: u64,
-    },
+    Full { label: u64 },
     /// A message could never arrive.
     #[error("message {label}: {why}")]
-    Unreachable {
-        /// The message.
-        label: u64,
-        /// The reason.
-        why: Unreachable,
-    },
+    Unreachable { label: u64, why: Unreachable },
     /// The end of time, which no message and no network reaches.
     #[error("simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?")]
     EndOfTime,

@@ -6,6 +6,7 @@
 #![allow(non_camel_case_types)]
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,7 +56,7 @@ fn fail(error: impl Display) {
 }
 
 /// The result of `work`; `failed` if it fails or panics.
-fn guarded<T>(failed: T, work: impl FnOnce() -> Result<T, String>) -> T {
+fn guarded<T>(failed: T, work: impl FnOnce() -> Result<T, Box<dyn Error>>) -> T {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => result,
         Ok(Err(error)) => {
@@ -73,12 +74,16 @@ fn guarded<T>(failed: T, work: impl FnOnce() -> Result<T, String>) -> T {
 ///
 /// # Safety
 /// `network` is null or comes from [`titr_network_create`] on this thread, and was not destroyed.
-unsafe fn with<T>(network: *mut titr_network, failed: T, work: impl FnOnce(&mut Driver) -> Result<T, String>) -> T {
+unsafe fn with<T>(
+    network: *mut titr_network,
+    failed: T,
+    work: impl FnOnce(&mut Driver) -> Result<T, Box<dyn Error>>,
+) -> T {
     guarded(failed, || {
         // SAFETY: by this function's contract the pointer is null or that of a living box which nobody else uses now: only its own thread does.
         let network = unsafe { network.as_mut() }.ok_or("the network is a null pointer")?;
         if network.broken {
-            return Err("the network is unusable since an earlier mistake of titr".to_owned());
+            return Err("the network is unusable since an earlier mistake of titr".into());
         }
         network.broken = true;
         let result = work(&mut network.driver);
@@ -95,13 +100,12 @@ unsafe fn with<T>(network: *mut titr_network, failed: T, work: impl FnOnce(&mut 
 pub unsafe extern "C" fn titr_network_create(platform: *const c_char) -> *mut titr_network {
     guarded(ptr::null_mut(), || {
         if platform.is_null() {
-            return Err("the name of the platform file is a null pointer".to_owned());
+            return Err("the name of the platform file is a null pointer".into());
         }
         // SAFETY: the pointer is not null, and by this function's contract that of a string with an end.
         let name = unsafe { CStr::from_ptr(platform) };
         let name = name.to_str().map_err(|_| format!("the name of the platform file is not UTF-8: {name:?}"))?;
-        let driver = Driver::open(Path::new(name)).map_err(|error| error.to_string())?;
-        Ok(Box::into_raw(Box::new(titr_network { driver, broken: false })))
+        Ok(Box::into_raw(Box::new(titr_network { driver: Driver::open(Path::new(name))?, broken: false })))
     })
 }
 
@@ -131,8 +135,7 @@ pub unsafe extern "C" fn titr_network_inject(
     label: u64,
 ) -> bool {
     let message = DrivenMessage { label, from: source, to: destination, bytes };
-    let inject =
-        |driver: &mut Driver| driver.inject(Time(time), message).map(|()| true).map_err(|error| error.to_string());
+    let inject = |driver: &mut Driver| Ok(driver.inject(Time(time), message).map(|()| true)?);
     // SAFETY: this function's contract is that of `with`.
     unsafe { with(network, false, inject) }
 }
@@ -156,7 +159,7 @@ pub unsafe extern "C" fn titr_network_next_event(network: *mut titr_network) -> 
 /// `network` is NULL or comes from `titr_network_create` and was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn titr_network_advance(network: *mut titr_network, time: u64) -> bool {
-    let advance = |driver: &mut Driver| driver.advance(Time(time)).map(|()| true).map_err(|error| error.to_string());
+    let advance = |driver: &mut Driver| Ok(driver.advance(Time(time)).map(|()| true)?);
     // SAFETY: this function's contract is that of `with`.
     unsafe { with(network, false, advance) }
 }
@@ -171,7 +174,7 @@ pub unsafe extern "C" fn titr_network_advance(network: *mut titr_network, time: 
 pub unsafe extern "C" fn titr_network_take(network: *mut titr_network, delivery: *mut titr_delivery) -> bool {
     let take = |driver: &mut Driver| {
         if delivery.is_null() {
-            return Err("the delivery is a null pointer".to_owned());
+            return Err("the delivery is a null pointer".into());
         }
         let Some((time, message)) = driver.take() else { return Ok(false) };
         let DrivenMessage { label, from: source, to: destination, bytes } = message;

@@ -97,8 +97,7 @@ pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::{PacketNetwork, PacketStatistics};
 pub use parameters::{Arbitration, Buffer, BufferSharing, PacketParameters, Switch, WhenFull};
 pub use sources::InjectionOrder;
-pub use spec::Delays;
-pub use spec::PacketSpec;
+pub use spec::{Delays, PacketSpec};
 pub use usage::{PacketCount, Usage};
 
 ids! {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::fabric::NoHops;
+use super::fabric::{Hops, NoHops};
 use super::{HopTable, Link, LinkId, PortIndex, RouteTable, RouterId};
 use titr_common::units::Seconds;
 
@@ -126,7 +126,7 @@ impl RouterGraph {
         let mut has_hosts = vec![false; self.routers().count()];
         self.hosts.iter().for_each(|host| has_hosts[host.router.index()] = true);
         let names = self.routers().map(|router| self.router_name(router)).collect();
-        HopTable::new(self.first_port.clone(), self.routers().flat_map(to).collect(), &has_hosts, names)
+        Hops::new(self.first_port.clone(), self.routers().flat_map(to).collect(), &has_hosts, names)
     }
 
     /// The numbers of the ports of a router among those of all routers.

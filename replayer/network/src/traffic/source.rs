@@ -61,14 +61,6 @@ impl Bursts {
     pub(crate) fn new(hosts: u32, messages: u32) -> Self {
         Self { hosts, messages, began: 0, next: Some(0), over: Vec::new() }
     }
-
-    /// All messages have arrived by `now`.
-    fn drained(&mut self, now: u64) {
-        if self.next.is_none() {
-            self.over.push((now, now - self.began));
-            (self.began, self.next) = (now + 1, Some(now + 1));
-        }
-    }
 }
 
 /// The schedule of the hosts' offers.
@@ -89,8 +81,11 @@ impl Offers {
 
     /// Nothing is in transit at `now`.
     pub(crate) fn drained(&mut self, now: u64) {
-        if let Self::Bursts(bursts) = self {
-            bursts.drained(now);
+        if let Self::Bursts(bursts) = self
+            && bursts.next.is_none()
+        {
+            bursts.over.push((now, now - bursts.began));
+            (bursts.began, bursts.next) = (now + 1, Some(now + 1));
         }
     }
 

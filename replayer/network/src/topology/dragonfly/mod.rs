@@ -230,7 +230,15 @@ impl Topology for Dragonfly {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.shortest((from, to), route);
+        route.extend(self.limiters.of(from.0));
+        route.push(self.cable.link(from.0, Direction::Up));
+        let (mut at, destination) = (self.blade(from), self.blade(to));
+        if at.group != destination.group {
+            at = self.to_group(at, destination.group, Some(destination), (from, to), route);
+        }
+        self.within_group(at, destination, route);
+        self.leave(destination, self.cable.link(to.0, Direction::Down), route);
+        route.extend(self.limiters.of(to.0));
     }
 
     fn spread(&self, _: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
@@ -277,19 +285,6 @@ fn nth_pair(count: u32, mut place: u32) -> (u32, u32) {
 }
 
 impl Dragonfly {
-    /// Appends the links of a message on the shortest path.
-    pub(super) fn shortest(&self, (from, to): (HostId, HostId), route: &mut Vec<LinkId>) {
-        route.extend(self.limiters.of(from.0));
-        route.push(self.cable.link(from.0, Direction::Up));
-        let (mut at, destination) = (self.blade(from), self.blade(to));
-        if at.group != destination.group {
-            at = self.to_group(at, destination.group, Some(destination), (from, to), route);
-        }
-        self.within_group(at, destination, route);
-        self.leave(destination, self.cable.link(to.0, Direction::Down), route);
-        route.extend(self.limiters.of(to.0));
-    }
-
     /// Appends the links of a message to another group an equal part of which passes each of the other groups, as with
     /// Valiant's routing of packets. Nothing for a message within a group, or if there are two groups only.
     pub(super) fn spread_over_groups(&self, (from, to): (HostId, HostId), parts: &mut Vec<(LinkId, f64)>) {

@@ -21,11 +21,11 @@ const FAR: u8 = u8::MAX;
 const NONE: u32 = u32::MAX;
 
 /// The hops between routers. A clone shares the table.
-#[derive(Clone, Debug)]
-pub(crate) struct HopTable(Arc<Hops>);
+pub(crate) type HopTable = Arc<Hops>;
 
+/// The table, and the graph that it is of.
 #[derive(Debug)]
-struct Hops {
+pub(crate) struct Hops {
     /// The names of the routers.
     names: Vec<String>,
     /// The first port of each router; one entry more than there are routers.
@@ -33,13 +33,13 @@ struct Hops {
     /// The router that each port leads to.
     neighbours: Vec<RouterId>,
     /// The routers with hosts.
-    ends: Vec<RouterId>,
+    pub ends: Vec<RouterId>,
     /// The place of each router among `ends`, or [`NONE`].
     rows: Vec<u32>,
     /// For each router with hosts, the hops to it from each router.
     hops: Vec<u8>,
     /// The most hops between two routers with hosts.
-    diameter: u32,
+    pub diameter: u32,
 }
 
 /// A reason why there is no table.
@@ -70,11 +70,11 @@ impl Geometry for HopTable {
     }
 
     fn router_name(&self, router: RouterId) -> String {
-        self.0.names[router.index()].clone()
+        self.names[router.index()].clone()
     }
 }
 
-impl HopTable {
+impl Hops {
     /// The hops in the graph in which the ports of router r, `first_port[r]` up to `first_port[r + 1]`, lead to these
     /// `neighbours`, between the routers that have hosts. Each port has a port back.
     pub(in crate::topology) fn new(
@@ -82,7 +82,7 @@ impl HopTable {
         neighbours: Vec<RouterId>,
         has_hosts: &[bool],
         names: Vec<String>,
-    ) -> Result<Self, NoHops> {
+    ) -> Result<HopTable, NoHops> {
         let mut rows = vec![NONE; has_hosts.len()];
         let mut ends = Vec::new();
         for (router, _) in (0..).map(RouterId).zip(has_hosts).filter(|&(_, &has)| has) {
@@ -93,43 +93,33 @@ impl HopTable {
             return Err(NoHops::TooMany { routers: rows.len() as u32, ends: ends.len() as u32 });
         }
         let mut hops =
-            Hops { names, first_port, neighbours, hops: vec![FAR; ends.len() * rows.len()], ends, rows, diameter: 0 };
+            Self { names, first_port, neighbours, hops: vec![FAR; ends.len() * rows.len()], ends, rows, diameter: 0 };
         hops.fill()?;
-        Ok(Self(Arc::new(hops)))
-    }
-
-    /// The most hops between two routers with hosts.
-    pub(crate) fn diameter(&self) -> u32 {
-        self.0.diameter
+        Ok(Arc::new(hops))
     }
 
     pub(crate) fn routers(&self) -> u32 {
-        self.0.rows.len() as u32
+        self.rows.len() as u32
     }
 
-    /// The routers with hosts.
-    pub(crate) fn ends(&self) -> &[RouterId] {
-        &self.0.ends
-    }
-
-    /// The place of a router with hosts among [`ends`](Self::ends).
+    /// The place of a router with hosts among them.
     pub(crate) fn place(&self, end: RouterId) -> u32 {
-        self.0.rows[end.index()]
+        self.rows[end.index()]
     }
 
     /// The routers that the ports of a router lead to.
     pub(crate) fn neighbours(&self, at: RouterId) -> &[RouterId] {
-        self.0.neighbours(at)
+        &self.neighbours[self.first_port[at.index()] as usize..self.first_port[at.index() + 1] as usize]
     }
 
     /// The number of the first port of a router, where the ports of all routers are numbered one after the other.
     pub(super) fn first_port(&self, at: RouterId) -> u32 {
-        self.0.first_port[at.index()]
+        self.first_port[at.index()]
     }
 
     /// The hops from a router to a router with hosts.
     pub(crate) fn hops(&self, at: RouterId, to: RouterId) -> u32 {
-        self.0.row(to)[at.index()].into()
+        self.row(to)[at.index()].into()
     }
 
     /// The ports of `at` on shortest paths to a router with hosts, from the port with the number `start` modulo their
@@ -140,7 +130,7 @@ impl HopTable {
         to: RouterId,
         start: u32,
     ) -> impl Iterator<Item = PortIndex> + Clone + use<'_> {
-        let (row, neighbours) = (self.0.row(to), self.neighbours(at));
+        let (row, neighbours) = (self.row(to), self.neighbours(at));
         let nearer = row[at.index()].wrapping_sub(1);
         let start = start as usize % neighbours.len().max(1);
         let ports = (start..neighbours.len()).chain(0..start);
@@ -154,12 +144,6 @@ impl HopTable {
         let flow = u64::from(ends.0.0) << 32 | u64::from(ends.1.0);
         let place = chance(flow, at.0.into(), 0) % ports.clone().count().max(1) as u64;
         ports.nth(place as usize)
-    }
-}
-
-impl Hops {
-    fn neighbours(&self, at: RouterId) -> &[RouterId] {
-        &self.neighbours[self.first_port[at.index()] as usize..self.first_port[at.index() + 1] as usize]
     }
 
     /// The hops to a router with hosts, from each router.

@@ -21,7 +21,7 @@ use crate::topology::cable::Limiters;
 
 pub use dragonfly_plus::DragonflyPlus;
 pub(crate) use hops::HopTable;
-pub(super) use hops::NoHops;
+pub(super) use hops::{Hops, NoHops};
 pub use hyperx::HyperX;
 pub use jellyfish::{Jellyfish, NoRegularGraph};
 pub use slim_fly::SlimFly;
@@ -116,8 +116,8 @@ impl Fabric {
         }
         let mut has_hosts = vec![false; wiring.routers.len()];
         wiring.hosts.iter().for_each(|router| has_hosts[router.index()] = true);
-        let table = HopTable::new(first_port, neighbours, &has_hosts, wiring.routers.clone())
-            .map_err(|why| wiring.explain(why))?;
+        let table =
+            Hops::new(first_port, neighbours, &has_hosts, wiring.routers.clone()).map_err(|why| wiring.explain(why))?;
         let (limiters, flow_routing) = (Limiters::default(), FlowRouting::default());
         Ok(Self { wiring, cable, links, limiters, table, port_links, flow_routing, up_down: None })
     }
@@ -133,7 +133,7 @@ impl Fabric {
     /// The most hops between two routers with hosts.
     #[cfg(test)]
     pub(crate) fn diameter(&self) -> u32 {
-        self.table.diameter()
+        self.table.diameter
     }
 
     /// The hops between its routers.
@@ -325,7 +325,7 @@ impl Fabric {
     /// routers (Valiant's routing). To this router and from there, the part takes all shortest paths.
     pub(super) fn spread_over_intermediates(&self, (from, to): (HostId, HostId), parts: &mut Vec<(LinkId, f64)>) {
         let [first, last] = [from, to].map(|host| self.wiring.hosts[host.index()]);
-        let others = self.table.ends().iter().filter(|&&router| router != first && router != last);
+        let others = self.table.ends.iter().filter(|&&router| router != first && router != last);
         let part = 1.0 / others.clone().count() as f64;
         if first == last || part.is_infinite() {
             return self.spread_over_shortest((from, to), parts);

@@ -74,7 +74,7 @@ impl UpDownPaths {
     pub(crate) fn new(graph: &HopTable) -> Self {
         let neighbours = |at| graph.neighbours(at).iter().copied();
         let order = UpDownOrder::new(graph.routers(), root(graph), neighbours);
-        let hops = graph.ends().iter().flat_map(|&end| order.hops_to(end, neighbours)).collect();
+        let hops = graph.ends.iter().flat_map(|&end| order.hops_to(end, neighbours)).collect();
         Self { graph: graph.clone(), table: Arc::new(Table { order, hops }) }
     }
 
@@ -167,7 +167,7 @@ impl UpDownOrder {
 /// The router from which the farthest router with hosts is nearest; of several, the one with the fewest hops to all routers
 /// with hosts; and of several, the first.
 fn root(graph: &HopTable) -> RouterId {
-    let hops = |at: RouterId| graph.ends().iter().map(move |&end| graph.hops(at, end));
+    let hops = |at: RouterId| graph.ends.iter().map(move |&end| graph.hops(at, end));
     let all = (0..graph.routers()).map(RouterId);
     all.min_by_key(|&at| (hops(at).max(), hops(at).map(u64::from).sum::<u64>())).unwrap_or_default()
 }

@@ -348,9 +348,9 @@ struct Farther {
 impl Farther {
     fn new(whole: &HopTable, left: &HopTable) -> Self {
         let routers = whole.routers();
-        let mut bits = vec![0; (whole.ends().len() * routers as usize).div_ceil(64)];
+        let mut bits = vec![0; (whole.ends.len() * routers as usize).div_ceil(64)];
         let rows = (0..routers).map(|router| whole.place(RouterId(router))).collect();
-        for (row, &end) in whole.ends().iter().enumerate() {
+        for (row, &end) in whole.ends.iter().enumerate() {
             for at in (0..routers).map(RouterId).filter(|&at| left.hops(at, end) != whole.hops(at, end)) {
                 let bit = row * routers as usize + at.index();
                 bits[bit / 64] |= 1 << (bit % 64);

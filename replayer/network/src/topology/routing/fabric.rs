@@ -35,7 +35,7 @@ impl BuildRouting for FabricRouting {
     const NAMES: &'static [&'static str] = &[MINIMAL, ADAPTIVE];
 
     fn new(table: &HopTable, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let classes = HopClasses::new(table.diameter(), options, MINIMAL)?;
+        let classes = HopClasses::new(table.diameter, options, MINIMAL)?;
         Ok(Self { table: table.clone(), classes, is_adaptive: options.is_named(ADAPTIVE) })
     }
 }

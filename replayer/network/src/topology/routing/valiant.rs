@@ -68,7 +68,7 @@ impl BuildRouting for ValiantRouting {
         let named = Self::NAMES.iter().zip([Detours::Always, Detours::ByFirstRouter, Detours::ByPath]);
         let detours =
             named.into_iter().find(|(name, _)| options.is_named(name)).map_or(Detours::Always, |(_, rule)| rule);
-        let classes = HopClasses::new(2 * table.diameter(), options, Self::NAMES[0])?;
+        let classes = HopClasses::new(2 * table.diameter, options, Self::NAMES[0])?;
         Ok(Self { table: table.clone(), classes, detours })
     }
 }
@@ -178,8 +178,8 @@ impl ValiantRouting {
     /// A random router with hosts that is neither `at`, which has hosts, nor the last router of a packet, if there is one.
     fn draw(&self, at: RouterId, header: &Header) -> Option<RouterId> {
         let ends = [at, header.destination].map(|end| self.table.place(end));
-        let place = draw(self.table.ends().len() as u32, ends, at, header)?;
-        self.table.ends().get(place as usize).copied()
+        let place = draw(self.table.ends.len() as u32, ends, at, header)?;
+        self.table.ends.get(place as usize).copied()
     }
 
     /// Of the ports on shortest paths from `at` to `to`, the one with the fewest packets, and their number.

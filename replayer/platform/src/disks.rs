@@ -362,7 +362,7 @@ mod queue_tests {
         let mut queue = Resource::new(Service::Fifo);
         queue.enter(Time(5), 100, 1);
         queue.enter(Time(5), 10, 2);
-        queue.enter(Time(110), 10, 3);
+        queue.enter(Time(100), 10, 3);
         let mut done = Vec::new();
         while let Some(at) = queue.next_event() {
             done.push((at, queue.pop_by(at)));

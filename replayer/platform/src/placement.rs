@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use titr_common::format::counted;
 
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{RngCore, SeedableRng};
+use rand_pcg::rand_core::SeedableRng;
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use titr_network::topology::HostId;
+use titr_network::traffic::below;
 
 /// The host of each rank, by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,15 +114,7 @@ impl Policy {
     pub fn cores_of(&self, hosts: &[HostId]) -> Vec<u32> {
         match self {
             Self::Explicit { cores, .. } | Self::Assigned { cores, .. } if !cores.is_empty() => cores.clone(),
-            _ => {
-                let mut taken = FxHashMap::<HostId, u32>::default();
-                let mut next = |host| {
-                    let taken = taken.entry(host).or_default();
-                    *taken += 1;
-                    *taken - 1
-                };
-                hosts.iter().map(|&host| next(host)).collect()
-            }
+            _ => hosts.iter().map(turns()).collect(),
         }
     }
 
@@ -169,13 +162,7 @@ impl Policy {
         match self {
             Self::Block => Some((0..ranks as usize).collect()),
             Self::RoundRobin => {
-                let mut turns = FxHashMap::<HostId, u32>::default();
-                let mut turn = |host| {
-                    let turn = turns.entry(host).or_default();
-                    *turn += 1;
-                    *turn
-                };
-                let mut by_turn: Vec<(u32, usize)> = free.iter().map(|&host| turn(host)).zip(0..).collect();
+                let mut by_turn: Vec<(u32, usize)> = free.iter().map(turns()).zip(0..).collect();
                 by_turn.sort_unstable();
                 Some(by_turn.into_iter().map(|(_, place)| place).take(ranks as usize).collect())
             }
@@ -203,6 +190,16 @@ fn explicit(ranks: u32, hosts: u32, cores: u32, listed: &[HostId], file: &Path) 
     Ok(placed.to_vec())
 }
 
+/// Counts how often each host has come before.
+fn turns() -> impl FnMut(&HostId) -> u32 {
+    let mut next = FxHashMap::<HostId, u32>::default();
+    move |host| {
+        let next = next.entry(*host).or_default();
+        *next += 1;
+        *next - 1
+    }
+}
+
 /// Draws `count` different slots of `slots`, in random order. The generator is fixed, so that a seed always means the
 /// same.
 fn sample(slots: u64, count: u32, seed: u64) -> impl Iterator<Item = u64> {
@@ -210,9 +207,7 @@ fn sample(slots: u64, count: u32, seed: u64) -> impl Iterator<Item = u64> {
     // Fisher and Yates's shuffle, as far as it is needed; of the slots, only those that moved are stored.
     let mut moved = FxHashMap::default();
     (0..u64::from(count)).map(move |next| {
-        // The high half of a product scales a random number without division (Lemire, ACM TOMACS 29(1), 2019).
-        let offset = (u128::from(random.next_u64()) * u128::from(slots - next)) >> 64;
-        let chosen = next + offset as u64;
+        let chosen = next + below(&mut random, slots - next);
         let here = moved.get(&next).copied().unwrap_or(next);
         moved.insert(chosen, here).unwrap_or(chosen)
     })

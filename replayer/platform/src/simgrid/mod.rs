@@ -60,14 +60,6 @@ struct Reading<'a> {
     options: BTreeMap<&'static str, f64>,
 }
 
-/// The contents of a SimGrid platform.
-pub(crate) struct SimGridPlatform {
-    /// Its tables.
-    pub tables: Located,
-    /// The rest.
-    pub beside: BesideTables,
-}
-
 /// The contents of a SimGrid platform that tables do not say.
 #[derive(Default)]
 pub(crate) struct BesideTables {
@@ -87,7 +79,7 @@ pub(crate) fn is_xml(text: &str) -> bool {
 }
 
 /// Reads the source's file. `build` makes a topology of the tables of a cluster.
-pub(crate) fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<SimGridPlatform> {
+pub(crate) fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<(Located, BesideTables)> {
     xml::check(source)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let text = with_declaration_first(source.text());
@@ -113,10 +105,8 @@ pub(crate) fn read(source: &Source, path: &Path, build: BuildTopology) -> Checke
             .warn(&platform.place(), &format!("a replay does not need these options, which are left out: {options}"));
     }
     let Reading { tables, profiles, warnings, .. } = reading;
-    Ok(SimGridPlatform {
-        tables: Located::new(tables, platform.place()),
-        beside: BesideTables { network, parts_of_speed, profiles, warnings },
-    })
+    let beside = BesideTables { network, parts_of_speed, profiles, warnings };
+    Ok((Located::new(tables, platform.place()), beside))
 }
 
 /// The text with blanks in place of an XML declaration that has comments or empty lines before it, where XML has no room for

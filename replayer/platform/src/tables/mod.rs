@@ -27,14 +27,14 @@ use titr_network::topology::Zones;
 use toml::Spanned;
 
 use crate::host_speed::impossible_part;
-use crate::simgrid::{BesideTables, SimGridPlatform};
+use crate::simgrid::BesideTables;
 use crate::topology::TopologyTable;
 use crate::{HostSpeed, Mpi, Platform, SharedSpeed, Spread, one_line, simgrid};
 use mpi::MpiTable;
 use network::NetworkTable;
 use node::NodeTable;
 use placement::PlacementTable;
-use spread::{SpreadTable, WrittenValues};
+use spread::SpreadTable;
 use storage::StorageTable;
 use value::OneOrMany;
 
@@ -131,14 +131,13 @@ fn source<'a>(path: &'a Path, text: String, overrides: &[String]) -> (Source, &'
 }
 
 fn platform_in(builder: &Builder, factors: &[(String, f64)]) -> Checked<Platform> {
-    let SimGridPlatform { mut tables, beside } = builder.tables()?;
-    let BesideTables { network, parts_of_speed, profiles, warnings } = beside;
+    let (mut tables, BesideTables { network, parts_of_speed, profiles, warnings }) = builder.tables()?;
     builder.scale(&mut tables, factors)?;
-    let written = WrittenValues::of(&tables);
+    let written = spread::written_values(&tables);
     let mut file = builder.read(tables)?;
     let spread = std::mem::take(&mut file.spread);
     let mut platform = builder.platform(file, network)?;
-    platform.spread = builder.spread(spread, &written)?;
+    platform.spread = builder.spread(spread, written.as_ref())?;
     platform.parts_of_speed = parts_of_speed.into_iter().map(|(host, part)| (host, Arc::new(part))).collect();
     platform.profiles = profiles;
     platform.warnings.splice(..0, warnings);
@@ -150,7 +149,7 @@ fn platform_in(builder: &Builder, factors: &[(String, f64)]) -> Checked<Platform
 pub(crate) fn tables(path: &Path, text: String, overrides: &[String], factors: &[(String, f64)]) -> Checked<Located> {
     let (source, path) = source(path, text, overrides);
     let builder = Builder { source: &source, path };
-    let mut tables = builder.tables()?.tables;
+    let (mut tables, _) = builder.tables()?;
     builder.scale(&mut tables, factors)?;
     Ok(tables)
 }
@@ -199,19 +198,19 @@ impl Builder<'_> {
     }
 
     /// The tables of the file with the overrides on top, and what of it is in no table.
-    fn tables(&self) -> Checked<SimGridPlatform> {
+    fn tables(&self) -> Checked<(Located, BesideTables)> {
         let source = self.source;
-        let SimGridPlatform { mut tables, beside } = if simgrid::is_xml(source.text()) {
+        let (mut tables, beside) = if simgrid::is_xml(source.text()) {
             simgrid::read(source, self.path, &|tables| self.topology(&self.read(tables)?, None))?
         } else if one_line::is_line(source.text()) {
-            SimGridPlatform { tables: one_line::read(source)?, beside: BesideTables::default() }
+            (one_line::read(source)?, BesideTables::default())
         } else {
-            SimGridPlatform { tables: source.parse(&source.file)?, beside: BesideTables::default() }
+            (source.parse(&source.file)?, BesideTables::default())
         };
         for setting in &source.overrides {
             tables.overlay(source.parse(setting)?, &SHORTHANDS);
         }
-        Ok(SimGridPlatform { tables, beside })
+        Ok((tables, beside))
     }
 
     fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {

@@ -77,14 +77,10 @@ impl<'de> Deserialize<'de> for UncertaintyValue {
 const LARGEST: f64 = 1.0;
 
 /// The values of a platform as they are written, if it has the table `spread`.
-pub(super) struct WrittenValues(Option<Table>);
-
-impl WrittenValues {
-    pub(super) fn of(tables: &Located) -> Self {
-        match &tables.value {
-            Value::Table(table) if table.value("spread").is_some() => Self(Some(table.clone())),
-            _ => Self(None),
-        }
+pub(super) fn written_values(tables: &Located) -> Option<Table> {
+    match &tables.value {
+        Value::Table(table) if table.value("spread").is_some() => Some(table.clone()),
+        _ => None,
     }
 }
 
@@ -106,7 +102,7 @@ impl Builder<'_> {
     }
 
     /// What varies from run to run.
-    pub(super) fn spread(&self, table: SpreadTable, written: &WrittenValues) -> Checked<Spread> {
+    pub(super) fn spread(&self, table: SpreadTable, written: Option<&Table>) -> Checked<Spread> {
         let SpreadTable { detours, message, model, uncertainty } = table;
         let mut all = BTreeMap::new();
         for (key, value) in uncertainty {
@@ -124,7 +120,7 @@ impl Builder<'_> {
         &self,
         key: String,
         value: &Spanned<UncertaintyValue>,
-        written: &WrittenValues,
+        written: Option<&Table>,
         all: &mut BTreeMap<String, f64>,
     ) -> Checked<()> {
         match value.get_ref() {
@@ -133,7 +129,7 @@ impl Builder<'_> {
                 .try_for_each(|(next, value)| self.uncertainty(format!("{key}.{next}"), value, written, all)),
             UncertaintyValue::Of(deviation) => {
                 let deviation = self.fraction(value, deviation)?;
-                let found = written.0.as_ref().and_then(|table| table.value(&key));
+                let found = written.and_then(|table| table.value(&key));
                 let Some(found) = found else {
                     let mistake = self.wrong(value, format!("the platform does not set {key}"));
                     return Err(mistake.with_help("set the key in the platform, or leave its uncertainty out"));

@@ -41,34 +41,16 @@ pub struct Calibration {
 
 /// A reason why there is no platform.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum CalibrationError {
-    /// There is nothing to fit to.
     #[error(transparent)]
     Fit(#[from] FitError),
-    /// The topology is too small.
     #[error("--topology {topology} has {has} hosts, and the ranks ran on {found}: {}", hosts.join(", "))]
-    TooFewHosts {
-        /// The topology.
-        topology: NamedTopology,
-        /// Its hosts.
-        has: u64,
-        /// The hosts that were found.
-        found: usize,
-        /// Their names.
-        hosts: Vec<String>,
-    },
-    /// The topology cannot be built.
+    TooFewHosts { topology: NamedTopology, has: u64, found: usize, hosts: Vec<String> },
     #[error("--topology {topology}: {source}")]
-    Topology {
-        /// The topology.
-        topology: NamedTopology,
-        /// The mistake.
-        source: PlatformError,
-    },
-    /// The results of full hosts cannot be predicted.
+    Topology { topology: NamedTopology, source: PlatformError },
     #[error("the results of full hosts cannot be predicted: {0}")]
     FullHosts(#[from] PredictionError),
-    /// The fitted platform does not replay the patterns.
     #[error("the patterns cannot be replayed on the fitted platform: {0}")]
     Replay(#[from] SimulationError),
 }

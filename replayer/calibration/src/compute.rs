@@ -26,11 +26,10 @@ pub struct ComputeRate {
 
 /// A reason why a trace tells no rate.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum NoRate {
-    /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// There are no times.
     #[error("the trace has no computation with times: trace the program with TITRACE_MODE=extended")]
     NoTimes,
 }

@@ -137,31 +137,14 @@ pub struct LateReceive {
 
 /// A reason why there are no measurements.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum MeasurementsError {
-    /// The file cannot be read.
     #[error("cannot read the measurements {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The file is not as `titr-calibrate` writes it.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{}:{}:{}: no measurements: {source}: take a file that titr-calibrate --measurements has written", path.display(), source.line(), source.column())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The mistake.
-        source: serde_json::Error,
-    },
-    /// The measurements contradict themselves.
+    Malformed { path: PathBuf, source: serde_json::Error },
     #[error("{}: no measurements: {what}", path.display())]
-    Inconsistent {
-        /// The file.
-        path: PathBuf,
-        /// The contradiction.
-        what: String,
-    },
+    Inconsistent { path: PathBuf, what: String },
 }
 
 impl Measurements {

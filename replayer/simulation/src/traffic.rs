@@ -48,30 +48,23 @@ pub enum TrafficDemand {
 
 /// An error of a measurement of traffic.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum TrafficError {
-    /// The pattern is not for this topology.
     #[error(transparent)]
     Pattern(#[from] NoPattern),
-    /// The network is not one of packets.
     #[error(
         "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
     )]
     NotPackets,
-    /// Its messages are too large.
     #[error(transparent)]
     Message(#[from] Unreachable),
-    /// The hosts have several rails.
     #[error("synthetic traffic does not choose rails: leave network.rails out, or write --set network.rails.count=1")]
     Rails,
-    /// Nobody waits for its end.
     #[error(
         "these measurements would take a processor some {} years: choose fewer cycles, loads or runs, or a smaller network",
         count(*.years)
     )]
-    Endless {
-        /// The estimate.
-        years: u64,
-    },
+    Endless { years: u64 },
 }
 
 /// The result of a sweep.

@@ -45,27 +45,17 @@ pub struct TriggeredReplay<'a> {
 
 /// An error that prevents the replay of a network trace.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum TriggeredError {
-    /// The trace cannot be read or is invalid.
     #[error(transparent)]
     Trace(#[from] NetworkTraceError),
-    /// The platform is too small.
     #[error(
         "{}: the trace has {}, and the platform {}",
         path.display(), counted(*nodes, "node", "nodes"), counted(*hosts, "host", "hosts")
     )]
-    TooManyNodes {
-        /// The file.
-        path: PathBuf,
-        /// Nodes of the trace.
-        nodes: u32,
-        /// Hosts of the platform.
-        hosts: u32,
-    },
-    /// The simulated time exceeds the largest time that can be represented.
+    TooManyNodes { path: PathBuf, nodes: u32, hosts: u32 },
     #[error("simulated time is more than 213 days: is a time or a delay of the trace not in picoseconds?")]
     EndOfTime,
-    /// A message can never arrive.
     #[error(transparent)]
     Unreachable(Unreachable),
 }

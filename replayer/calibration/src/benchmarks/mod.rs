@@ -54,25 +54,16 @@ pub struct Job {
 
 /// A reason why results of benchmarks cannot be used.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum BenchmarkError {
-    /// The file cannot be read.
     #[error("cannot read the results {}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: io::Error,
-    },
-    /// The file is in another format, or wrong, or the job is not known.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Mistaken(#[from] Mistake),
-    /// The rows are not those of one machine.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// A row cannot be predicted.
     #[error(transparent)]
     Prediction(#[from] PredictionError),
-    /// The data sheet makes no platform.
     #[error(transparent)]
     Platform(#[from] PlatformError),
 }

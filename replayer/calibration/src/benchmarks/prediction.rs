@@ -76,31 +76,14 @@ impl Benchmark {
 
 /// A reason why a row has no prediction.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum PredictionError {
-    /// The platform is too small.
     #[error(
         "{benchmark} in line {line} was measured on {nodes} nodes, and the platform has {hosts} hosts: choose rows with --nodes"
     )]
-    TooFewHosts {
-        /// The benchmark.
-        benchmark: Benchmark,
-        /// The line of the row.
-        line: u64,
-        /// The nodes that its ranks are on.
-        nodes: u32,
-        /// The hosts of the platform.
-        hosts: u32,
-    },
-    /// The row cannot be replayed.
+    TooFewHosts { benchmark: Benchmark, line: u64, nodes: u32, hosts: u32 },
     #[error("{benchmark} in line {line}: {source}")]
-    Replay {
-        /// The benchmark.
-        benchmark: Benchmark,
-        /// The line of the row.
-        line: u64,
-        /// The reason.
-        source: SimulationError,
-    },
+    Replay { benchmark: Benchmark, line: u64, source: SimulationError },
 }
 
 /// The time of a row on a platform, comparable with [`Row::measured`]. `None`: the row would need too many messages.

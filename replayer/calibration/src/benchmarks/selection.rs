@@ -20,33 +20,14 @@ pub struct Selection {
 
 /// A reason why no rows are selected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum SelectionError {
-    /// No row has this name.
     #[error("the results are of no {what} `{name}`, but of {}", listed(.there_are))]
-    Unknown {
-        /// `machine` or `library`.
-        what: &'static str,
-        /// The name.
-        name: String,
-        /// The names that there are.
-        there_are: BTreeSet<String>,
-    },
-    /// The rows have several names.
+    Unknown { what: &'static str, name: String, there_are: BTreeSet<String> },
     #[error("the results are of more than one {what}: choose with --{what} one of {}", listed(.there_are))]
-    Several {
-        /// `machine` or `library`.
-        what: &'static str,
-        /// The names.
-        there_are: BTreeSet<String>,
-    },
-    /// No row is on so many nodes.
+    Several { what: &'static str, there_are: BTreeSet<String> },
     #[error("no results are on {} to {} nodes, but on {}", nodes.start(), nodes.end(), listed(.there_are))]
-    NoNodes {
-        /// The numbers of nodes.
-        nodes: RangeInclusive<u32>,
-        /// The numbers that there are.
-        there_are: BTreeSet<u32>,
-    },
+    NoNodes { nodes: RangeInclusive<u32>, there_are: BTreeSet<u32> },
 }
 
 fn listed<T: ToString>(names: &BTreeSet<T>) -> String {

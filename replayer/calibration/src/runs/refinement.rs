@@ -55,29 +55,16 @@ pub struct RefinedRun {
 
 /// A reason why a platform was not refined.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum RefineError {
-    /// The file cannot be read.
     #[error("cannot read the runs {}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: std::io::Error,
-    },
-    /// The file is wrong, or asks for more than its runs can tell.
+    Unreadable { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Mistaken(#[from] Mistake),
-    /// The platform cannot be read.
     #[error(transparent)]
     Platform(#[from] PlatformError),
-    /// A trace cannot be replayed on it.
     #[error("{trace}: {source}")]
-    Replay {
-        /// The trace.
-        trace: String,
-        /// The reason.
-        source: SimulationError,
-    },
+    Replay { trace: String, source: SimulationError },
 }
 
 /// The factor by which a value is multiplied to see what depends on it.

@@ -58,11 +58,10 @@ pub struct TriggerCounts {
 
 /// Why triggers were not found or not written.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum NoTriggers {
-    /// The trace cannot be read or is invalid.
     #[error(transparent)]
     Trace(#[from] NetworkTraceError),
-    /// The new trace cannot be written.
     #[error("{0}")]
     Output(#[from] io::Error),
 }

@@ -29,7 +29,6 @@ const BETTER: f64 = 0.5;
 const STEP: f64 = 1.03;
 
 /// The size of the buckets of the links between hosts. `None`: they have none that shows.
-#[must_use]
 pub(crate) fn burst(measurements: &Measurements) -> Option<Bytes> {
     let bursts = of_trains(measurements);
     let eager_threshold = eager::threshold(&measurements.late_receives);
@@ -80,7 +79,6 @@ fn by_ping_pong(points: &[Point], eager_threshold: Option<Bytes>, rate_of_trains
 }
 
 /// The seconds that buckets of this size save each message of a ping-pong, by size.
-#[must_use]
 pub(crate) fn saved(
     burst: Option<Bytes>,
     eager_threshold: Option<Bytes>,

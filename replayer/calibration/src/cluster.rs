@@ -38,7 +38,6 @@ pub(crate) struct Hosts {
 }
 
 /// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
-#[must_use]
 pub(crate) fn cluster(
     fit: &Fit,
     confidence: &Confidence,

@@ -63,7 +63,6 @@ impl ComputeRate {
     }
 
     /// The rate in each region as a part of [`speed`](Self::speed): the median of the ranks.
-    #[must_use]
     pub(crate) fn region_parts(&self) -> BTreeMap<String, f64> {
         let whole = self.speed().per_second;
         let part = |rates: &Vec<Speed>| median(&rates.iter().map(|speed| speed.per_second).collect::<Vec<_>>());
@@ -71,13 +70,11 @@ impl ComputeRate {
     }
 
     /// The median of the ranks.
-    #[must_use]
     pub(crate) fn speed(&self) -> Speed {
         Speed { per_second: median(&self.rates()).unwrap_or(1.0) }
     }
 
     /// The least and the greatest rate of a rank, each as a part of the median.
-    #[must_use]
     pub(crate) fn range(&self) -> [f64; 2] {
         let middle = self.speed().per_second;
         let rates = self.rates();

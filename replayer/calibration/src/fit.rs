@@ -172,25 +172,21 @@ impl Fit {
     }
 
     /// Bytes per second of the route.
-    #[must_use]
     pub(crate) fn bandwidth(&self) -> f64 {
         self.segments.last().map_or(1.0, |last| 1.0 / last.line.per_byte)
     }
 
     /// Seconds that the first byte takes on the route.
-    #[must_use]
     pub(crate) fn latency(&self) -> f64 {
         self.segments.first().map_or(0.0, |first| first.line.seconds)
     }
 
     /// The factor on the latency for messages of this size.
-    #[must_use]
     pub(crate) fn latency_factor(&self, bytes: Bytes) -> f64 {
         self.segment(bytes).map_or(1.0, |segment| segment.line.seconds / self.latency())
     }
 
     /// The factor on the bandwidth for messages of this size.
-    #[must_use]
     pub(crate) fn bandwidth_factor(&self, bytes: Bytes) -> f64 {
         self.segment(bytes).map_or(1.0, |segment| 1.0 / segment.line.per_byte / self.bandwidth())
     }

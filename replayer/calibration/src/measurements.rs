@@ -234,7 +234,6 @@ impl Measurements {
     }
 
     /// The most ranks that a host has.
-    #[must_use]
     pub(crate) fn ranks_of_a_host(&self) -> u32 {
         let of = |host: u32| self.places.iter().filter(|&&place| place == host).count() as u32;
         (0..self.hosts.len() as u32).map(of).max().unwrap_or(1)
@@ -251,7 +250,6 @@ impl Measurements {
     }
 
     /// Whether all ranks of a series are on one host.
-    #[must_use]
     pub(crate) fn is_local(&self, series: &Series) -> bool {
         let first = self.host_of(series.ranks[0]);
         series.ranks.iter().all(|&rank| self.host_of(rank) == first)
@@ -262,7 +260,6 @@ impl Measurements {
     }
 
     /// The first series of a pattern within one host, or between hosts.
-    #[must_use]
     pub(crate) fn first(&self, pattern: Pattern, local: bool) -> Option<&Series> {
         self.series.iter().find(|series| series.pattern == pattern && self.is_local(series) == local)
     }
@@ -283,7 +280,6 @@ impl Series {
 
 impl Point {
     /// The typical deviation of samples from their median, as a fraction of it.
-    #[must_use]
     pub(crate) fn spread(&self) -> f64 {
         let Some(middle) = median(&self.seconds).filter(|&middle| middle > 0.0) else { return 0.0 };
         let deviations: Vec<f64> = self.seconds.iter().map(|time| (time - middle).abs() / middle).collect();
@@ -291,7 +287,6 @@ impl Point {
     }
 
     /// The standard error of the median, as a part of it.
-    #[must_use]
     pub(crate) fn uncertainty(&self) -> f64 {
         standard_error_of_median(self.spread(), self.seconds.len())
     }
@@ -309,7 +304,6 @@ impl Pattern {
     }
 
     /// The pattern in words.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PingPong => "ping-pong",
@@ -334,7 +328,6 @@ pub(crate) const SMALL: Bytes = Bytes(512);
 impl Measurements {
     /// The measurements with, in the first ping-pong between hosts, the samples of small messages of all others whose ranks'
     /// hosts `are_alike` in their distance to those of the first.
-    #[must_use]
     pub(crate) fn with_pairs_alike(&self, are_alike: impl Fn([u32; 2], [u32; 2]) -> bool) -> Self {
         let mut all = self.clone();
         let between_hosts = |at: &usize| {

@@ -29,7 +29,6 @@ pub struct Noise {
 
 impl Noise {
     /// The noise in measurements to which `fit` was fitted.
-    #[must_use]
     pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Self {
         let watched: f64 = measurements.detours.iter().map(|detours| detours.watched.0).sum();
         let lost: f64 = measurements.detours.iter().map(|detours| detours.lost.0).sum();

@@ -41,13 +41,11 @@ pub struct Residual {
 
 impl Residual {
     /// The part of the measured time by which the prediction is too long.
-    #[must_use]
     pub(crate) fn error(&self) -> f64 {
         self.predicted / self.measured - 1.0
     }
 
     /// Whether the platform misses the time.
-    #[must_use]
     pub(crate) fn is_missed(&self) -> bool {
         self.error().abs() > MISSED
     }
@@ -70,7 +68,6 @@ pub struct Misses {
 
 impl Misses {
     /// The misses among all patterns.
-    #[must_use]
     pub(crate) fn of(all: &[Residuals]) -> Self {
         let points = all.iter().flat_map(|residuals| &residuals.points);
         points.fold(Self::default(), |Self { missed, of }, point| Self {
@@ -92,7 +89,6 @@ const ERROR_IN_PROGRAMS: f64 = 0.138;
 
 /// The error of predictions by a platform as a standard deviation of the logarithm of a time: that in programs, and that of the
 /// largest messages in patterns of many ranks, none of which was fitted.
-#[must_use]
 pub(crate) fn error_of_model(all: &[Residuals]) -> f64 {
     let predicted = all.iter().filter(|residuals| !residuals.local && residuals.ranks.len() > 2);
     let largest = predicted.filter_map(|residuals| residuals.points.last());
@@ -102,13 +98,11 @@ pub(crate) fn error_of_model(all: &[Residuals]) -> f64 {
 
 impl Residuals {
     /// The median of the absolute errors.
-    #[must_use]
     pub(crate) fn typical(&self) -> f64 {
         median(&self.points.iter().map(|point| point.error().abs()).collect::<Vec<_>>()).unwrap_or(0.0)
     }
 
     /// The size that is predicted worst.
-    #[must_use]
     pub(crate) fn worst(&self) -> Option<&Residual> {
         self.points.iter().max_by(|one, other| one.error().abs().total_cmp(&other.error().abs()))
     }
@@ -169,7 +163,6 @@ const CONTRADICTION: f64 = 1.25;
 
 /// The contradictions between measurements and platform: a sentence for each pattern that was not fitted and whose
 /// large messages are mispredicted. `bandwidth` is the bandwidth of a cable, in bytes per second.
-#[must_use]
 pub(crate) fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
     let sentence = |residuals: &Residuals| {
         let large = residuals.points.iter().filter(|point| {

@@ -27,7 +27,6 @@ pub struct Line {
 
 impl Line {
     /// The time of this many bytes.
-    #[must_use]
     pub(crate) fn at(&self, bytes: f64) -> f64 {
         self.seconds + self.per_byte * bytes
     }
@@ -49,7 +48,6 @@ pub(crate) struct Sample {
 /// The line that explains samples with the least sum of misses, each a part of the sample's scale, among those with neither
 /// a negative time of nothing nor a negative slope; and that sum. Such a line explains two of the samples exactly, or one with
 /// one of its two numbers zero; all of these are tried.
-#[must_use]
 pub(crate) fn least_misses(samples: &[Sample]) -> (Line, f64) {
     let explained = |line: Line, of: &Sample| line.seconds * of.fixed + line.per_byte * of.growing;
     let mut best = (f64::INFINITY, Line { seconds: 0.0, per_byte: 0.0 });
@@ -76,7 +74,6 @@ pub(crate) fn least_misses(samples: &[Sample]) -> (Line, f64) {
 }
 
 /// The number from which the others have the least sum of distances, each by its weight: half of the weights are on either side.
-#[must_use]
 pub(crate) fn weighted_median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
     weighted.sort_by(|one, other| one.0.total_cmp(&other.0));
     let all: f64 = weighted.iter().map(|(_, weight)| weight).sum();
@@ -90,14 +87,12 @@ pub(crate) fn weighted_median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
 
 /// The standard error of the median of `count` samples with this median deviation from it: 1.48 times the deviation estimates a
 /// standard deviation, and the median deviates by 1.25 / √n of that (P. J. Huber, "Robust Statistics", 1981, §1.1 and §5.1).
-#[must_use]
 pub(crate) fn standard_error_of_median(deviation: f64, count: usize) -> f64 {
     1.48 * 1.25 * deviation / (count.max(1) as f64).sqrt()
 }
 
 /// The Theil–Sen line: the median slope between two points, and the median of the residuals. Neither is negative. (H.
 /// Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950; P. K. Sen, JASA 63, 1968.)
-#[must_use]
 pub(crate) fn theil_sen(points: &[(f64, f64)]) -> Line {
     let pairs =
         points.iter().enumerate().flat_map(|(at, &one)| points[at + 1..].iter().map(move |&other| (one, other)));
@@ -110,7 +105,6 @@ pub(crate) fn theil_sen(points: &[(f64, f64)]) -> Line {
 /// By how much each of the times of rising sizes, as a part of it, may be off by chance, as its neighbours show: the median distance
 /// of the times near it from the line between the sizes on either side. Samples of one size that are alike say little if another
 /// size, measured a moment later, has quite another time.
-#[must_use]
 pub(crate) fn scatter(curve: &[(f64, f64)]) -> Vec<f64> {
     let off = |near: &[(f64, f64)]| {
         let [(from, first), (size, time), (to, last)] = [near[0], near[1], near[2]];
@@ -124,7 +118,6 @@ pub(crate) fn scatter(curve: &[(f64, f64)]) -> Vec<f64> {
 
 /// Each time of rising sizes without its own error: the median of it and as many on either side, at most two. What a time may be off
 /// by is a part of this; as a part of itself, a time that is too short by chance would seem the surest.
-#[must_use]
 pub(crate) fn levels(times: &[f64]) -> Vec<f64> {
     let level = |at: usize| {
         let beside = at.min(times.len() - 1 - at).min(2);

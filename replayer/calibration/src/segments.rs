@@ -43,7 +43,6 @@ const SMALL: Bytes = Bytes(128);
 
 /// The pieces of the curve through `points`, rising in size. No piece reaches across a size of `breaks`: smaller
 /// messages than that belong to another piece than the others.
-#[must_use]
 pub(crate) fn pieces(points: &[CurvePoint], breaks: &[Bytes]) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut from = 0;

@@ -79,7 +79,6 @@ impl Display for NamedTopology {
 impl NamedTopology {
     /// The topology of this number of hosts, whose links carry a part `reached` of what links between switches do. A typical one
     /// is a tree of switches with eight hosts and three uplinks each, or a star if one switch has room for all hosts.
-    #[must_use]
     pub(crate) fn of_hosts(&self, hosts: u32, reached: f64) -> Self {
         match self {
             Self::Typical if hosts > LEAF => {
@@ -103,7 +102,6 @@ impl NamedTopology {
     }
 
     /// The table of the topology in a platform file.
-    #[must_use]
     pub(crate) fn table(&self) -> String {
         match self {
             Self::Star | Self::Typical => "[topology.star]\n".to_owned(),
@@ -130,7 +128,6 @@ impl NamedTopology {
     }
 
     /// The number of hosts; `None` if there can be any.
-    #[must_use]
     pub(crate) fn hosts(&self) -> Option<u64> {
         let product = |list: &[u32]| list.iter().fold(1_u64, |product, &number| product.saturating_mul(number.into()));
         match self {

@@ -24,7 +24,6 @@ const ALIKE: f64 = 0.1;
 
 impl Limit {
     /// The limit that a train shows. `None`: its later half has no steady rate.
-    #[must_use]
     pub(crate) fn of(series: &Series) -> Option<Self> {
         let arrivals = series.curve();
         let later = |part: f64| {
@@ -46,7 +45,6 @@ impl Limit {
 }
 
 /// The rate of the slowest train as a part of that of trains between two ranks, at most 1.
-#[must_use]
 pub(crate) fn slowest(measurements: &Measurements, pair: [u32; 2]) -> f64 {
     let rates = measurements.trains().filter_map(|train| Some((&train.ranks, Limit::of(train)?.rate)));
     let (of_pair, all): (Vec<_>, Vec<_>) = rates.partition(|(ranks, _)| ranks.iter().all(|rank| pair.contains(rank)));

@@ -35,7 +35,6 @@ pub(crate) struct Role([Edge; MOST_DIMENSIONS]);
 
 impl Grid {
     /// A grid with these sides; `None` unless there are one to three, none is 0 and the places can be counted.
-    #[must_use]
     pub(crate) fn new(sides: &[u32]) -> Option<Self> {
         let places = sides.iter().try_fold(1_u32, |places, &side| places.checked_mul(side))?;
         let is_grid = (1..=MOST_DIMENSIONS).contains(&sides.len()) && places > 0;
@@ -49,7 +48,6 @@ impl Grid {
     }
 
     /// The number of ranks.
-    #[must_use]
     pub(crate) fn places(&self) -> u32 {
         self.sides.iter().product()
     }

@@ -18,6 +18,7 @@ use titr_common::event::CollectiveKind;
 use titr_common::statistics::quantile;
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{Platform, PlatformError};
+use titr_simulation::parallel::Jobs;
 
 use super::BenchmarkError;
 use super::costs::{Costs, EAGER_THRESHOLD, at, steps, times};
@@ -102,7 +103,6 @@ pub struct Compared {
 
 impl Compared {
     /// The error of the prediction as a part of the measured time.
-    #[must_use]
     pub(crate) fn error(&self) -> f64 {
         self.predicted.0 / self.measured.0 - 1.0
     }
@@ -162,32 +162,16 @@ pub fn compare(platform: &Platform, rows: &[Row]) -> Result<Vec<Compared>, Predi
         let predicted = predict(platform, row)?;
         Ok(predicted.map(|predicted| Compared { row: row.clone(), measured, predicted }))
     };
-    in_parallel(rows, compared).into_iter().filter_map(Result::transpose).collect()
+    in_parallel(rows, compared)
 }
 
-/// The results of a function for all items, in their order, by all processors.
-fn in_parallel<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(items.len().max(1));
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            match items.get(number) {
-                Some(item) => done.push((number, function(item))),
-                None => return done,
-            }
-        }
-    };
-    let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        // A thread ends early only if a prediction panics, which is a defect.
-        done.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
-        done
-    });
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
+/// The results of a function for all items that have one, in their order, by all processors.
+fn in_parallel<T: Sync, R: Send, E: Send, C: FromIterator<R>>(
+    items: &[T],
+    function: impl Fn(&T) -> Result<Option<R>, E> + Sync,
+) -> Result<C, E> {
+    let results = Jobs::of_processors().map(items.len(), |at| function(&items[at]))?;
+    Ok(results.into_iter().flatten().collect())
 }
 
 /// Costs of a message between nodes of a typical machine, and of its bytes, for each of both processors. These and the
@@ -597,8 +581,7 @@ impl Machine<'_> {
         };
         let sizes: BTreeMap<u64, &Row> = rows.iter().map(|row| (row.bytes.0, *row)).collect();
         let sizes: Vec<(u64, &Row)> = sizes.into_iter().collect();
-        let costs = in_parallel(&sizes, cost).into_iter().filter_map(Result::transpose);
-        self.rendezvous = costs.collect::<Result<_, _>>()?;
+        self.rendezvous = in_parallel(&sizes, cost)?;
         self.send = self.rendezvous.iter().map(|(&size, &cost)| (size, 0.5 * cost)).collect();
         self.receive = self.send.clone();
         self.fit_window(all);
@@ -651,8 +634,7 @@ impl Machine<'_> {
             };
             Ok(root(with, measured.0)?.map(|(factor, _)| (size, factor.max(0.1) * cost)))
         };
-        let fits = in_parallel(&sizes, fit).into_iter().filter_map(Result::transpose);
-        self.send = fits.collect::<Result<_, _>>()?;
+        self.send = in_parallel(&sizes, fit)?;
         self.receive = self.send.clone();
         self.isend.clear();
         // In a chain, messages follow each other without waiting: what its ranks do not pay of a ping-pong is on the way.
@@ -677,8 +659,7 @@ impl Machine<'_> {
                 let candidates = [candidates, if is_small { &[BY_NODES] } else { &[] }].concat();
                 Ok(self.fit_collective(kind, size, rows, &candidates)?.map(|fit| (size, fit)))
             };
-            let fits: BTreeMap<u64, CollectiveFit> =
-                in_parallel(&sizes, fit).into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
+            let fits: BTreeMap<u64, CollectiveFit> = in_parallel(&sizes, fit)?;
             if !fits.is_empty() {
                 self.collectives.insert(kind, fits);
             }

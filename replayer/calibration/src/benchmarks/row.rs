@@ -53,7 +53,6 @@ impl Row {
 
     /// The measured time that [`predict`](super::predict) predicts: that of a call, or, where windows of messages were sent, of
     /// one message, when all pairs send.
-    #[must_use]
     pub(crate) fn measured(&self) -> Option<Seconds> {
         let of_rate = |rate: f64, amount: f64| (rate > 0.0).then_some(Seconds(amount / rate));
         match self.benchmark {
@@ -91,7 +90,6 @@ pub enum Benchmark {
 impl Benchmark {
     /// The benchmark of this name: one of IMB-MPI1's, `Alltoall`, or the name of OSU's program, `osu_alltoall`. Case does not
     /// matter.
-    #[must_use]
     pub(crate) fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         Some(match name.strip_prefix("osu_").unwrap_or(&name) {
@@ -110,7 +108,6 @@ impl Benchmark {
     }
 
     /// Whether ranks communicate in pairs.
-    #[must_use]
     pub(crate) fn has_pairs(self) -> bool {
         matches!(self, Self::PingPong | Self::PingPing | Self::Uniband | Self::Biband)
     }
@@ -176,7 +173,6 @@ impl Place {
     ];
 
     /// The name of the level of a platform whose parts these are.
-    #[must_use]
     pub(crate) fn level(self) -> &'static str {
         match self {
             Self::CoreComplex => "core-complex",

@@ -174,7 +174,6 @@ impl Refinement {
     }
 
     /// The median of the absolute errors of the runs that were held out, or not, before and after; `None` without such runs.
-    #[must_use]
     pub(crate) fn errors(&self, held_out: bool) -> Option<[f64; 2]> {
         let runs = || self.runs.iter().filter(|run| run.held_out == held_out);
         let error = |of: fn(&RefinedRun) -> f64| {

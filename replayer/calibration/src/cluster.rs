@@ -206,13 +206,9 @@ fn steps(all: impl Iterator<Item = (Bytes, Vec<f64>)>) -> String {
     format!("[{}]", all.map(step).collect::<Vec<_>>().join(", "))
 }
 
-/// A number with six significant figures, in digits alone.
+/// A number with six significant figures.
 fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return "0".to_owned();
-    }
-    let places = (5 - value.abs().log10().floor() as i32).max(0) as usize;
-    format!("{value:.places$}")
+    digits(value, 6)
 }
 
 /// A number as TOML writes a float.
@@ -223,10 +219,15 @@ fn float(value: f64) -> String {
 
 /// A number for people, with four significant figures.
 pub(crate) fn figures(value: f64) -> String {
+    digits(value, 4)
+}
+
+/// A number with this many significant figures, in digits alone.
+fn digits(value: f64, figures: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
     }
-    let places = (3 - value.abs().log10().floor() as i32).max(0) as usize;
+    let places = (figures - 1 - value.abs().log10().floor() as i32).max(0) as usize;
     format!("{value:.places$}")
 }
 
@@ -244,25 +245,17 @@ pub(crate) fn comments(
 ) -> String {
     let mut text = String::new();
     let (ranks, hosts) = (measurements.places.len(), &measurements.hosts);
-    paragraph(&mut text, "", "A platform for titr replay, fitted to measurements by titr-calibrate.");
-    paragraph(
-        &mut text,
-        "",
-        &format!("{ranks} ranks on {} as {topology}: {}.", hosts_of(hosts.len()), hosts.join(", ")),
-    );
-    paragraph(&mut text, "", &format!("Measured with {}.", measurements.mpi.lines().next().unwrap_or_default().trim()));
-    text += "#\n";
-    for remark in remarks {
-        paragraph(&mut text, "NOTE: ", remark);
-    }
-    if !remarks.is_empty() {
-        text += "#\n";
-    }
-    for sentence in of_full_hosts {
-        paragraph(&mut text, "", sentence);
-    }
-    if !of_full_hosts.is_empty() {
-        text += "#\n";
+    let of_hosts = if hosts.len() == 1 { "one host".to_owned() } else { format!("{} hosts", hosts.len()) };
+    let head = [
+        "A platform for titr replay, fitted to measurements by titr-calibrate.".to_owned(),
+        format!("{ranks} ranks on {of_hosts} as {topology}: {}.", hosts.join(", ")),
+        format!("Measured with {}.", measurements.mpi.lines().next().unwrap_or_default().trim()),
+    ];
+    for (opening, sentences) in [("", &head[..]), ("NOTE: ", remarks), ("", of_full_hosts)] {
+        sentences.iter().for_each(|sentence| paragraph(&mut text, opening, sentence));
+        if !sentences.is_empty() {
+            text += "#\n";
+        }
     }
     text += "# Error of what this platform predicts for each pattern (predicted / measured - 1):\n#\n";
     let _ = writeln!(text, "#   {:<52}{:>8}  {:>8}", "", "median", "worst");
@@ -291,18 +284,11 @@ pub(crate) fn comments(
     if let Some(rate) = rate {
         let [least, most] = rate.range().map(|part| figures(part * 100.0));
         let ranks = rate.per_rank.len();
-        paragraph(
-            &mut text,
-            "",
-            &format!("The {ranks} ranks of the trace computed at {least} to {most} % of the speed below."),
-        );
+        let rates = format!("The {ranks} ranks of the trace computed at {least} to {most} % of the speed below.");
+        paragraph(&mut text, "", &rates);
     }
     text += "\n";
     text
-}
-
-fn hosts_of(count: usize) -> String {
-    if count == 1 { "one host".to_owned() } else { format!("{count} hosts") }
 }
 
 /// Appends words as a comment of several lines.

@@ -9,7 +9,7 @@ use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Seconds};
 
 use crate::benchmarks::FullHosts;
-use crate::robust::{median, standard_error_of_median};
+use crate::robust::{median, spread, standard_error_of_median};
 
 /// The version of the file.
 pub const VERSION: u32 = 1;
@@ -178,17 +178,10 @@ impl Measurements {
             if !is_none(&series.late) {
                 text += &format!("\"late\": {}, ", serde_json::to_string(&series.late)?);
             }
-            text += "\"points\": [\n    ";
-            let points = series.points.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-            text += &points.join(",\n    ");
-            text += "]}";
+            text += &format!("\"points\": [\n    {}]}}", lines(&series.points, 4)?);
         }
-        text += "],\n\"late_receives\": [\n  ";
-        let late = self.late_receives.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-        text += &late.join(",\n  ");
-        text += "],\n\"detours\": [\n  ";
-        let detours = self.detours.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-        text += &detours.join(",\n  ");
+        text += &format!("],\n\"late_receives\": [\n  {}", lines(&self.late_receives, 2)?);
+        text += &format!("],\n\"detours\": [\n  {}", lines(&self.detours, 2)?);
         text += "],\n\"full_hosts\": ";
         // A row in a line.
         text += &serde_json::to_string(&self.full_hosts)?.replace("{\"benchmark\"", "\n  {\"benchmark\"");
@@ -265,6 +258,12 @@ impl Measurements {
     }
 }
 
+/// The JSON of each item on a line of its own, indented by this.
+fn lines<T: Serialize>(items: &[T], indent: usize) -> serde_json::Result<String> {
+    let lines = items.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    Ok(lines.join(&format!(",\n{:indent$}", "")))
+}
+
 impl Series {
     /// The median time of each size.
     #[must_use]
@@ -281,9 +280,7 @@ impl Series {
 impl Point {
     /// The typical deviation of samples from their median, as a fraction of it.
     pub(crate) fn spread(&self) -> f64 {
-        let Some(middle) = median(&self.seconds).filter(|&middle| middle > 0.0) else { return 0.0 };
-        let deviations: Vec<f64> = self.seconds.iter().map(|time| (time - middle).abs() / middle).collect();
-        median(&deviations).unwrap_or(0.0)
+        spread(&self.seconds)
     }
 
     /// The standard error of the median, as a part of it.

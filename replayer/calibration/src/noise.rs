@@ -5,8 +5,8 @@ use titr_common::statistics::quantile;
 use titr_simulation::Draw;
 
 use crate::fit::{Fit, FitError};
-use crate::measurements::{Measurements, Pattern, Point};
-use crate::robust::{MEDIAN_DEVIATION, median, scatter, standard_error_of_median};
+use crate::measurements::{Measurements, Pattern, Point, SMALL};
+use crate::robust::{MEDIAN_DEVIATION, median, scatter, spread, standard_error_of_median};
 use crate::trains::Limit;
 
 /// The spread of a machine's times. A part is 0 where nothing shows. A standard deviation is at most 1: samples that differ by
@@ -44,7 +44,7 @@ impl Noise {
             |point: &Point| point.spread() / MEDIAN_DEVIATION * (2.0 * f64::from(point.repetitions)).sqrt();
         let message = median(&points.iter().filter(is_transfer).map(of_message).collect::<Vec<_>>());
         let rates: Vec<f64> = measurements.trains().filter_map(|train| Some(Limit::of(train)?.rate)).collect();
-        let small = points.iter().filter(|point| point.bytes.0 <= SMALL).filter_map(|point| median(&point.seconds));
+        let small = points.iter().filter(|point| point.bytes <= SMALL).filter_map(|point| median(&point.seconds));
         Self {
             detour_length: if count > 0 { lost / count as f64 } else { 0.0 },
             detour_rate: if lost > 0.0 && watched > lost { count as f64 / (watched - lost) } else { 0.0 },
@@ -56,14 +56,9 @@ impl Noise {
     }
 }
 
-/// The size up to which the time of a message is nearly all latency.
-const SMALL: u64 = 512;
-
 /// The standard error of the median of these numbers, as a fraction of it, at most 1; 0 if there are fewer than three.
 fn relative_error(numbers: &[f64]) -> f64 {
-    let Some(middle) = median(numbers).filter(|&middle| middle > 0.0 && numbers.len() > 2) else { return 0.0 };
-    let deviations: Vec<f64> = numbers.iter().map(|number| (number - middle).abs() / middle).collect();
-    standard_error_of_median(median(&deviations).unwrap_or(0.0), numbers.len()).min(1.0)
+    if numbers.len() > 2 { standard_error_of_median(spread(numbers), numbers.len()).min(1.0) } else { 0.0 }
 }
 
 /// Fits to measurements that differ by chance.

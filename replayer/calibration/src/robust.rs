@@ -85,6 +85,13 @@ pub(crate) fn weighted_median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
     middle.map(|&(number, _)| number)
 }
 
+/// The median deviation of numbers from their median, as a part of it; 0 where that is not positive.
+pub(crate) fn spread(numbers: &[f64]) -> f64 {
+    let Some(middle) = median(numbers).filter(|&middle| middle > 0.0) else { return 0.0 };
+    let deviations: Vec<f64> = numbers.iter().map(|number| (number - middle).abs() / middle).collect();
+    median(&deviations).unwrap_or(0.0)
+}
+
 /// The standard error of the median of `count` samples with this median deviation from it: 1.48 times the deviation estimates a
 /// standard deviation, and the median deviates by 1.25 / √n of that (P. J. Huber, "Robust Statistics", 1981, §1.1 and §5.1).
 pub(crate) fn standard_error_of_median(deviation: f64, count: usize) -> f64 {

@@ -349,6 +349,11 @@ fn between_nodes(rows: &[Row], windows: Benchmark) -> impl Iterator<Item = &Row>
     rows.iter().filter(move |row| row.benchmark == windows && row.nodes == 2 && row.ranks == 2 * row.ranks_per_node)
 }
 
+/// The last row of each size.
+fn by_size(rows: Vec<&Row>) -> BTreeMap<u64, &Row> {
+    rows.into_iter().map(|row| (row.bytes.0, row)).collect()
+}
+
 /// The time of each message of a window from one rank to another on another node.
 fn of_a_pair(rows: &[Row]) -> Costs {
     times(between_nodes(rows, Benchmark::Uniband).filter(|row| row.ranks == 2))
@@ -415,10 +420,9 @@ impl Machine<'_> {
         row.ranks_per_node == self.cores && row.ranks == row.nodes * row.ranks_per_node
     }
 
-    fn full<'r>(&self, rows: &'r [Row], benchmark: Benchmark, nodes: u32) -> impl Iterator<Item = &'r Row> {
-        let is_it = move |row: &&Row| row.benchmark == benchmark && row.nodes == nodes;
-        let full: Vec<&Row> = rows.iter().filter(is_it).filter(|row| self.is_full(row)).collect();
-        full.into_iter()
+    fn full<'r>(&self, rows: &'r [Row], benchmark: Benchmark, nodes: u32) -> Vec<&'r Row> {
+        let is_it = |row: &&Row| row.benchmark == benchmark && row.nodes == nodes && self.is_full(row);
+        rows.iter().filter(is_it).collect()
     }
 
     /// Latency, copies and memory of a node with these levels.
@@ -579,8 +583,7 @@ impl Machine<'_> {
             let Some(way) = ways.predict(row)? else { return Ok(None) };
             Ok(ping_pong.get(size).map(|time| (*size, (time - way).max(0.1 * least))))
         };
-        let sizes: BTreeMap<u64, &Row> = rows.iter().map(|row| (row.bytes.0, *row)).collect();
-        let sizes: Vec<(u64, &Row)> = sizes.into_iter().collect();
+        let sizes = Vec::from_iter(by_size(rows));
         self.rendezvous = in_parallel(&sizes, cost)?;
         self.send = self.rendezvous.iter().map(|(&size, &cost)| (size, 0.5 * cost)).collect();
         self.receive = self.send.clone();
@@ -617,7 +620,7 @@ impl Machine<'_> {
 
     /// The costs of messages between nodes from `Sendrecv` on two nodes, where no ping-pong was measured there.
     fn fit_ring(&mut self, rows: &[Row], has_ping_pong: bool) -> Result<(), BenchmarkError> {
-        let ring: BTreeMap<u64, &Row> = self.full(rows, Benchmark::Sendrecv, 2).map(|row| (row.bytes.0, row)).collect();
+        let ring = by_size(self.full(rows, Benchmark::Sendrecv, 2));
         if ring.is_empty() {
             return Ok(());
         }
@@ -647,10 +650,7 @@ impl Machine<'_> {
     /// Algorithms of collectives, and factors on the costs of their messages.
     fn fit_collectives(&mut self, rows: &[Row]) -> Result<(), BenchmarkError> {
         for (kind, candidates) in CANDIDATES {
-            let one: BTreeMap<u64, &Row> =
-                self.full(rows, Benchmark::Collective(kind), 1).map(|row| (row.bytes.0, row)).collect();
-            let two: BTreeMap<u64, &Row> =
-                self.full(rows, Benchmark::Collective(kind), 2).map(|row| (row.bytes.0, row)).collect();
+            let [one, two] = [1, 2].map(|nodes| by_size(self.full(rows, Benchmark::Collective(kind), nodes)));
             let sizes: Vec<u64> = one.keys().filter(|size| **size > 0).copied().collect();
             let fit = |&size: &u64| -> Result<Option<(u64, CollectiveFit)>, BenchmarkError> {
                 let rows = [one.get(&size), two.get(&size)].map(Option::<&&Row>::copied);

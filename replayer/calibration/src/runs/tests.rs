@@ -9,7 +9,7 @@ use titr_common::units::{Bytes, Instructions};
 use titr_platform::Platform;
 use titr_simulation::Simulation;
 
-use super::{RefineError, Refinement};
+use super::{RefineError, Refinement, first_dependent, solve};
 use crate::events::{recv, send};
 use crate::residuals::Programs;
 
@@ -141,4 +141,24 @@ fn more_than_runs_can_tell_is_refused() {
         let refused = refine(settings, runs).unwrap_err().to_string();
         assert!(refused.contains(expected) && refused.contains("runs.toml"), "{expected}: {refused}");
     }
+}
+
+#[test]
+fn a_plane_through_points_is_found() {
+    let columns = [vec![1.0, 1.0, 1.0, 1.0], vec![0.0, 1.0, 2.0, 3.0]];
+    let (found, errors) = solve(&columns, &[1.0, 3.0, 5.0, 7.0]);
+    assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] - 2.0).abs() < 1e-12, "{found:?}");
+    // Of the slope: 1 / Σ (x - x̄)².
+    assert!((errors[1] - 0.2).abs() < 1e-12, "{errors:?}");
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_found() {
+    let one = vec![1.0, 2.0, 3.0];
+    let twice: Vec<f64> = one.iter().map(|number| 2.0 * number).collect();
+    assert_eq!(first_dependent(&[one.clone(), vec![1.0, 0.0, 0.0]], 0.1), None);
+    assert_eq!(first_dependent(&[one.clone(), twice], 0.1), Some(1));
+    assert_eq!(first_dependent(&[vec![0.01; 3]], 0.1), Some(0));
+    let several = [vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0]];
+    assert_eq!(first_dependent(&several, 0.1), Some(2));
 }

@@ -1,4 +1,28 @@
-//! The refinement of a platform by the runs of a file.
+//! Refines a platform by whole runs: values of the platform are multiplied by factors, so that replays of traces take as long
+//! as the runs of their programs took.
+//!
+//! ```toml
+//! platform = "cluster.toml"           # relative to this file, like the traces
+//! values = ["hosts.speed", "mpi.send_overhead"]
+//! choices = ["mpi.rendezvous_duplex"]
+//!
+//! [[run]]
+//! trace = "traces-lu"
+//! seconds = 12.3                      # from MPI_Init to MPI_Finalize
+//!
+//! [[run]]
+//! trace = "traces-ft"
+//! seconds = 5.1
+//! held_out = true                     # tells how good the refined platform is
+//! ```
+//!
+//! **The problem.** For run *i*, the residual is *rᵢ = ln (predicted / measured)*, and the factor of value *k* is *exp xₖ*. The
+//! factors minimise *Σ rᵢ²* over all runs that are not held out, by the method of Gauss and Newton (J. Nocedal and S. Wright,
+//! "Numerical Optimization", 2006, §10.3); the derivatives are differences between replays. Flags (`choices`) are tried both ways.
+//!
+//! **What runs cannot tell.** A value that changes no predicted time, or changes the times of all runs as other values do, has no
+//! best factor. Such a value is refused: the part of its derivatives that is not a combination of those of the values before it
+//! has to be large enough.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -461,26 +485,4 @@ struct RunTable {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plane_through_points_is_found() {
-        let columns = [vec![1.0, 1.0, 1.0, 1.0], vec![0.0, 1.0, 2.0, 3.0]];
-        let (found, errors) = solve(&columns, &[1.0, 3.0, 5.0, 7.0]);
-        assert!((found[0] - 1.0).abs() < 1e-12 && (found[1] - 2.0).abs() < 1e-12, "{found:?}");
-        // Of the slope: 1 / Σ (x - x̄)².
-        assert!((errors[1] - 0.2).abs() < 1e-12, "{errors:?}");
-    }
-
-    #[test]
-    fn what_cannot_be_told_apart_is_found() {
-        let one = vec![1.0, 2.0, 3.0];
-        let twice: Vec<f64> = one.iter().map(|number| 2.0 * number).collect();
-        assert_eq!(first_dependent(&[one.clone(), vec![1.0, 0.0, 0.0]], 0.1), None);
-        assert_eq!(first_dependent(&[one.clone(), twice], 0.1), Some(1));
-        assert_eq!(first_dependent(&[vec![0.01; 3]], 0.1), Some(0));
-        let several = [vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0]];
-        assert_eq!(first_dependent(&several, 0.1), Some(2));
-    }
-}
+mod tests;

@@ -30,9 +30,9 @@ fn time(platform: &Platform, kernel: &Kernel) -> f64 {
     let cores: Vec<_> = platform.place(ranks).unwrap().0;
     let cores: Vec<_> = cores.into_iter().map(|host| Core::on(platform, host)).collect();
     let times = (0..3).map(|run| {
-        let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
+        let events = |me| program(kernel, me, 1, None).collect::<Vec<_>>().into_iter();
         let mut network = platform.network(run);
-        let workload = Workload::of_lists(events);
+        let workload = Workload::new((0..ranks).map(events).collect());
         replay(workload, cores.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
     });
     times.sum::<u64>() as f64 / 3.0

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use titr_common::event::Rank;
 
-use crate::error::Ambiguity;
-use crate::failure::{Failure, StepPlace};
+use crate::failure::{Ambiguity, Failure, StepPlace};
 use crate::grid::{Grid, Role};
 use crate::outline::Stages;
 use crate::peer::{self, MembersRule, Pair, PeerRule, RuleRank, differ_in_bit};

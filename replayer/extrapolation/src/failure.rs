@@ -3,7 +3,7 @@
 
 use titr_common::event::Rank;
 
-use crate::error::{Ambiguity, ExtrapolationError, Reason, Unexplained};
+use crate::error::ExtrapolationError;
 use crate::grid::Grid;
 use crate::growth::Growth;
 use crate::recording::Recording;
@@ -14,6 +14,15 @@ pub(crate) struct StepPlace {
     pub recording: usize,
     pub rank: Rank,
     pub step: usize,
+}
+
+/// What several rules that explain the recordings equally well give differently on more ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ambiguity {
+    Peer,
+    Volume,
+    Iterations,
+    Work,
 }
 
 /// What a growth does not explain.
@@ -65,40 +74,78 @@ impl Failure {
 
     /// The error, for the user.
     pub(crate) fn into_error(self, growth: Growth, recordings: &[Recording], ranks: u32) -> ExtrapolationError {
-        match self.reason(&growth, recordings) {
-            Ok(Some(reason)) => ExtrapolationError::NoRule(Box::new(Unexplained { grids: growth.recorded, reason })),
+        let grids = growth.recorded;
+        match self.why(&grids, recordings) {
+            Ok(Some(why)) => ExtrapolationError::NoRule { what: self.what(), why, grids },
             Ok(None) => {
                 let counts: Vec<String> =
                     recordings.iter().map(|recording| recording.ranks.len().to_string()).collect();
                 let recorded = format!("recordings of {} ranks", counts.join(" and "));
-                ExtrapolationError::NoGrid { grids: growth.recorded, recorded, ranks }
+                ExtrapolationError::NoGrid { grids, recorded, ranks }
             }
             Err(error) => error,
         }
     }
 
-    /// `None` if there is no grid to speak of.
-    fn reason(self, growth: &Growth, recordings: &[Recording]) -> Result<Option<Reason>, ExtrapolationError> {
-        let at = |place: StepPlace| recordings[place.recording].place_of(place.rank, place.step);
-        Ok(match self {
-            Self::Ranks(one, other) => Some(Reason::DifferentRanks(at(one)?, at(other)?)),
-            Self::Sizes(one, other) => Some(Reason::DifferentSizes(at(one)?, at(other)?)),
-            Self::Peer(place) => Some(Reason::Peer(at(place)?)),
-            Self::Members(place) => Some(Reason::Members(at(place)?)),
-            Self::Tag(place) => Some(Reason::Tag(at(place)?)),
-            Self::Iterations(place) => Some(Reason::Iterations(at(place)?)),
-            Self::Volume(place, percent) => Some(Reason::Volume(at(place)?, percent)),
-            Self::NoIterations(place, grid) => Some(Reason::NoIterations(at(place)?, grid)),
-            Self::Ambiguous(what, place, grid) => Some(Reason::Ambiguous(what, at(place)?, grid)),
-            Self::Unvaried(side, grid) => Some(Reason::Unvaried { side, grid }),
-            Self::NoSuchPlace(rank, grid) => Some(Reason::NoSuchPlace { rank, grid }),
-            Self::Outside(rank, grid, place) => Some(Reason::Outside { rank, grid, call: at(place)? }),
-            Self::Short => {
-                let mut grids = recordings.iter().zip(&growth.recorded).rev();
-                let short = grids.find(|(_, grid)| grid.sides().iter().any(|side| *side < 3));
-                short.map(|(recording, grid)| Reason::Short { path: recording.path.clone(), grid: grid.clone() })
+    fn what(&self) -> &'static str {
+        match self {
+            Self::Ranks(..) => "which ranks make which calls",
+            Self::Sizes(..) => "how the calls of a rank change with the number of ranks",
+            Self::Peer(_) | Self::Outside(..) | Self::Ambiguous(Ambiguity::Peer, ..) => "the peers of a call",
+            Self::Members(_) => "the members of a communicator",
+            Self::Tag(_) => "the tags of a call",
+            Self::Iterations(_) | Self::NoIterations(..) | Self::Ambiguous(Ambiguity::Iterations, ..) => {
+                "the number of iterations of a loop"
             }
-            Self::NoGrid => None,
-        })
+            Self::Volume(..) => "the bytes of a call",
+            Self::Ambiguous(Ambiguity::Volume, ..) => "on which side of the grid the bytes of a call depend",
+            Self::Ambiguous(Ambiguity::Work, ..) => "the computation before a call",
+            Self::NoSuchPlace(..) | Self::Short | Self::Unvaried(..) | Self::NoGrid => "the calls of a rank",
+        }
+    }
+
+    /// The place in the recordings, and what to record in their place; `None` if there is no grid to speak of.
+    fn why(&self, grids: &[Grid], recordings: &[Recording]) -> Result<Option<String>, ExtrapolationError> {
+        let at = |place: &StepPlace| recordings[place.recording].place_of(place.rank, place.step);
+        Ok(Some(match self {
+            Self::Ranks(one, other) | Self::Sizes(one, other) => format!("{}, and {}", at(one)?, at(other)?),
+            Self::Peer(call) | Self::Members(call) | Self::Tag(call) | Self::Iterations(call) => at(call)?,
+            Self::Short => {
+                let mut grids = recordings.iter().zip(grids).rev();
+                let short = grids.find(|(_, grid)| grid.sides().iter().any(|side| *side < 3));
+                let Some((recording, grid)) = short else { return Ok(None) };
+                format!(
+                    "{}: a grid of {grid} has fewer than three ranks along a side, and ranks along it differ: record at least \
+                     three along each side",
+                    recording.path.display()
+                )
+            }
+            Self::Volume(call, percent) => {
+                let call = at(call)?;
+                format!("{call}: by the rule that comes closest, the bytes of a rank are wrong by {percent} %")
+            }
+            Self::NoIterations(call, grid) => {
+                let call = at(call)?;
+                format!("{call}: by the same rule, the number is negative in a grid of {grid}: choose a smaller one")
+            }
+            Self::Ambiguous(_, call, grid) => format!(
+                "{}: several rules explain the recordings equally well, and differ in {grid}: record another grid, too",
+                at(call)?
+            ),
+            Self::Unvaried(side, grid) => format!(
+                "all recordings have {side} ranks along a side that has another number in {grid}: record grids with \
+                 different numbers of ranks along that side, or keep its {side} ranks by --dimensions"
+            ),
+            Self::NoSuchPlace(rank, grid) => format!(
+                "rank {} of a grid of {grid} is at a place that no recording has: record grids with at least three ranks \
+                 along each side",
+                rank.0
+            ),
+            Self::Outside(rank, grid, call) => {
+                let call = at(call)?;
+                format!("{call}: by the same rule, the peer of rank {} is outside of a grid of {grid}", rank.0)
+            }
+            Self::NoGrid => return Ok(None),
+        }))
     }
 }

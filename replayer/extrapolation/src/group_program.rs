@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::call_rule::{CallRule, Observed};
-use crate::error::Ambiguity;
-use crate::failure::{Failure, StepPlace};
+use crate::failure::{Ambiguity, Failure, StepPlace};
 use crate::follow::{Followed, FoundLoop, follow};
 use crate::grid::{Grid, MOST_DIMENSIONS};
 use crate::group::{ColumnId, Columns, Group};

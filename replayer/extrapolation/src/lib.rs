@@ -46,7 +46,7 @@ use output::WriteError;
 use program::Program;
 use recording::{Calls, Recording};
 
-pub use error::{Ambiguity, CallPlace, ExtrapolationError, Reason, Unexplained};
+pub use error::ExtrapolationError;
 pub use grid::{Grid, NoSides};
 
 /// The trace that was written.

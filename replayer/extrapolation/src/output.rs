@@ -43,7 +43,7 @@ pub(crate) fn write(
     }
     let output = OutputDirectory::create(directory)?;
     let Some(largest) = recordings.last() else { return Ok(0) };
-    let recorded = largest.trace().manifest();
+    let recorded = largest.trace.manifest();
     let mut manifest = Manifest::of_unknown_origin(program.target.places());
     manifest.command = command;
     manifest.mpi = format!("extrapolated by titr {}", env!("CARGO_PKG_VERSION"));

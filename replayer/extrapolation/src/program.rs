@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use titr_common::event::Rank;
 
 use crate::call_rule::CallRule;
-use crate::error::Ambiguity;
-use crate::failure::Failure;
+use crate::failure::{Ambiguity, Failure};
 use crate::grid::Grid;
 use crate::group::groups;
 use crate::group_program::GroupProgram;
@@ -51,10 +50,12 @@ impl Program {
         let (Some(target), Some(largest)) = (growth.target.clone(), grids.last()) else { return Err(Failure::NoGrid) };
         complete(&mut programs);
         let total_work = WorkSums::total(recordings, grids);
-        let mut residuals = Residuals::default();
+        // The recorded computation, and its differences from the fitted one.
+        let (mut work, mut residuals) = (0.0, 0.0);
         let mut ambiguity = programs.iter().find_map(|program| program.ambiguity(largest, &target));
         for (program, sums) in programs.iter_mut().zip(&sums) {
-            let scalings = sums.scalings(&total_work, grids, &mut |residual, volume| residuals.add(residual, volume));
+            let mut add = |residual, volume| (work, residuals) = (work + volume, residuals + residual);
+            let scalings = sums.scalings(&total_work, grids, &mut add);
             let is_open = |rule: &usize| sums.matters(*rule) && Scaling::differ(&scalings[*rule], largest, &target);
             let open = (0..scalings.len()).find(is_open).and_then(|rule| program.rules.get(rule));
             ambiguity = ambiguity.or(open.map(|rule| (Ambiguity::Work, rule.place)));
@@ -69,7 +70,7 @@ impl Program {
             grids: grids.clone(),
             target,
             total_work: total_work.first().copied().unwrap_or(Scaling::CONSTANT),
-            work_error: residuals.relative(),
+            work_error: relative_error(work + residuals, work),
             volume_error,
             room: (1.0 + spread) / (1.0 - spread),
             unknown,
@@ -111,24 +112,6 @@ impl Program {
             }
         }
         Ok(())
-    }
-}
-
-/// The differences between recorded and fitted computation.
-#[derive(Debug, Default)]
-struct Residuals {
-    sum: f64,
-    volume: f64,
-}
-
-impl Residuals {
-    fn add(&mut self, residual: f64, volume: f64) {
-        self.sum += residual;
-        self.volume += volume;
-    }
-
-    fn relative(&self) -> f64 {
-        relative_error(self.volume + self.sum, self.volume)
     }
 }
 

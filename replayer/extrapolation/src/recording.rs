@@ -13,7 +13,7 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::{EventSource as _, Trace};
 use titr_common::units::{Bytes, Instructions};
 
-use crate::error::{CallPlace, ExtrapolationError};
+use crate::error::ExtrapolationError;
 use crate::volumes::{Volume, visit_tags, visit_volumes};
 
 /// A call, by its number among the different calls of all recordings.
@@ -55,7 +55,7 @@ pub(crate) struct Step {
 /// The calls of a recording.
 pub(crate) struct Recording {
     pub path: PathBuf,
-    trace: Trace,
+    pub trace: Trace,
     /// The steps of each rank.
     pub ranks: Vec<Vec<Step>>,
     /// The computation of each rank after its last call.
@@ -228,7 +228,7 @@ impl Recording {
     }
 
     /// The place of a step of a rank, for a message.
-    pub(crate) fn place_of(&self, rank: Rank, step: usize) -> Result<CallPlace, ExtrapolationError> {
+    pub(crate) fn place_of(&self, rank: Rank, step: usize) -> Result<String, ExtrapolationError> {
         let mut stream = self.trace.stream(rank)?;
         let mut next = 0;
         while let Some(event) = stream.next_event()? {
@@ -242,17 +242,13 @@ impl Recording {
         self.place(rank, None)
     }
 
-    fn place(&self, rank: Rank, found: Option<(&Event, Option<u64>)>) -> Result<CallPlace, ExtrapolationError> {
+    /// The file, the rank and the call as the trace has it, with its line; without a call, that the rank ends.
+    fn place(&self, rank: Rank, found: Option<(&Event, Option<u64>)>) -> Result<String, ExtrapolationError> {
         let path = self.trace.stream(rank)?.path().unwrap_or_else(|| self.path.clone());
+        let Some((event, line)) = found else { return Ok(format!("{}: rank {} ends", path.display(), rank.0)) };
         let mut text = Vec::new();
-        if let Some((event, _)) = found {
-            write_event(&mut text, rank, event);
-        }
-        let call = found.map(|_| String::from_utf8_lossy(&text).trim_end().to_owned());
-        Ok(CallPlace { path, line: found.and_then(|(_, line)| line), rank, call })
-    }
-
-    pub(crate) fn trace(&self) -> &Trace {
-        &self.trace
+        write_event(&mut text, rank, event);
+        let line = line.map_or_else(String::new, |line| format!(":{line}"));
+        Ok(format!("{}{line}: rank {}: `{}`", path.display(), rank.0, String::from_utf8_lossy(&text).trim_end()))
     }
 }

@@ -19,7 +19,7 @@ fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) ->
     let platform = Platform::load(&path, &overrides).unwrap();
     let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
-    let workload = Workload::of_lists(events(ranks, trace));
+    let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
     let mut network = platform.network(0);
     let options = Options { causality, ..Options::default() };
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), options).unwrap()

@@ -56,7 +56,7 @@ fn time(path: &Path, model: &str, ranks: u32, trace: &str) -> f64 {
     let platform = Platform::load(path, &overrides).unwrap();
     let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
-    let workload = Workload::of_lists(events(ranks, trace));
+    let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
     let mut network = platform.network(0);
     let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default());
     outcome.unwrap().simulated_time.0 as f64 * 1e-12

@@ -40,7 +40,7 @@ fn tree(overrides: &[&str]) -> Platform {
 fn outcome(platform: &Platform, ranks: u32, trace: &str) -> Outcome<Breakdown> {
     let core = |host| Core::on(platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
-    let workload = Workload::of_lists(events(ranks, trace));
+    let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
     let mut network = platform.network(0);
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default()).unwrap()
 }

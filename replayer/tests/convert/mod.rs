@@ -23,7 +23,9 @@ use titr_workload::Workload;
 /// A trace converted: what each rank does in it, and what SimGrid cannot be told.
 fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Differences) {
     let rules = Rules { collectives: mpi.collectives.clone(), eager_threshold: mpi.eager_threshold, hosts: Vec::new() };
-    let written = simgrid::convert(Workload::of_lists(events(RANKS, trace)), &rules, folder).unwrap();
+    let written =
+        simgrid::convert(Workload::new(events(RANKS, trace).into_iter().map(Vec::into_iter).collect()), &rules, folder)
+            .unwrap();
     let source = Trace::open(&written.index).unwrap();
     let all = source
         .streams()

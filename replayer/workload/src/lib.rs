@@ -17,7 +17,7 @@ mod window;
 
 use std::thread;
 
-use titr_common::event::{Event, Rank};
+use titr_common::event::Rank;
 use titr_common::trace::{EventSource, Trace};
 
 use prefetch::BatchReader;
@@ -99,13 +99,4 @@ impl<S: EventSource> Workload<S> {
 /// Batches as large as memory allows: together, twice [`BATCHES`] at most where they are read ahead, without the rounds of loops.
 fn size_of_batches(ranks: usize) -> usize {
     (BATCHES / ranks.max(1)).clamp(LEAST_BATCH, BATCH)
-}
-
-/// Sources that are lists of events, for tests and small tools.
-impl Workload<std::vec::IntoIter<Event>> {
-    /// Makes a workload of one list of events for each rank, in the order of the ranks.
-    #[must_use]
-    pub fn of_lists(lists: Vec<Vec<Event>>) -> Self {
-        Self::new(lists.into_iter().map(Vec::into_iter).collect())
-    }
 }

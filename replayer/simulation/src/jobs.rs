@@ -12,11 +12,10 @@ use titr_common::trace::{
 };
 use titr_common::units::Seconds;
 use titr_platform::Platform;
-use titr_platform::job_mix::{Job, JobId, JobMix, Start};
+use titr_platform::job_mix::{Job, JobMix};
 
 use crate::efficiencies::Efficiencies;
 use crate::observe::Shares;
-use crate::ranks::{GroupStart, RankGroup};
 use crate::shared_network::{Owner, SharedTime};
 
 /// A job that shared the machine with others.
@@ -108,16 +107,6 @@ impl JobResult {
             efficiencies: Efficiencies::of(per_rank, simulated_time),
             shared_links,
         }
-    }
-}
-
-impl From<Job> for RankGroup {
-    fn from(job: Job) -> Self {
-        let start = match job.start {
-            Start::At(time) => GroupStart::At(time),
-            Start::After(JobId(other)) => GroupStart::After(other),
-        };
-        Self { ranks: job.ranks, start }
     }
 }
 

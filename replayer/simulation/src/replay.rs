@@ -10,7 +10,7 @@ use titr_platform::{Mpi, Storage};
 use titr_workload::Workload;
 
 use crate::observe::{Observer, Traffic};
-use crate::ranks::{Causality, Core, RankGroup, Ranks, ReplayError};
+use crate::ranks::{Causality, Core, Ranks, ReplayError};
 
 /// Options of a replay.
 #[derive(Default)]
@@ -118,11 +118,10 @@ pub fn replay<S: EventSource, O: Observer>(
         options.storage = options.storage.without_time();
         &free
     };
-    let mut ranks = Ranks::new(workload, cores, mpi, options.causality, (Traffic::default(), observer))?
-        .with_recorded_collectives(options.recorded_collectives)
-        .comparing_amounts(options.compares_amounts)
-        .with_storage(options.storage);
-    ranks.start(options.jobs.into_iter().map(RankGroup::from).collect());
+    let observer = (Traffic::default(), observer);
+    let calls = (options.recorded_collectives, options.compares_amounts);
+    let mut ranks = Ranks::new(workload, cores, (mpi, options.storage), options.causality, calls, observer)?;
+    ranks.start(options.jobs);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

@@ -37,7 +37,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;
         // This changes the program, and so comes before the event is borrowed.
-        let messages = if chapters.collectives.uses_recorded()
+        let messages = if chapters.collectives.recorded
             && let Some(EventRef::Event(Event::Collective(_, Completion::Blocking))) = programs.current(index)
         {
             programs.take_messages(index)

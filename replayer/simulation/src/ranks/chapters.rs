@@ -8,7 +8,7 @@ use titr_common::event::{
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template};
 use titr_common::trace::EventSource;
-use titr_platform::Mpi as Parameters;
+use titr_platform::{Mpi as Parameters, Storage};
 use titr_workload::Match;
 
 use super::collectives::Collectives;
@@ -32,13 +32,14 @@ pub(super) struct Chapters<'a> {
 }
 
 impl<'a> Chapters<'a> {
-    /// The chapters of a library for ranks on these cores.
-    pub(super) fn new(cores: &[Core], parameters: &'a Parameters) -> Self {
+    /// The chapters of a library for ranks on these cores, with the storage of files; whether blocking collectives are
+    /// `recorded`.
+    pub(super) fn new(cores: &[Core], parameters: &'a Parameters, storage: Storage, recorded: bool) -> Self {
         Self {
-            collectives: Collectives::new(parameters, cores),
+            collectives: Collectives::new(parameters, cores, recorded),
             one_sided: OneSided::new(&parameters.one_sided),
             partitioned: PartitionedMessages::default(),
-            files: Files::new(cores.len()),
+            files: Files::new(cores.len(), storage),
         }
     }
 

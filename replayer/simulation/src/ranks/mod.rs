@@ -81,7 +81,6 @@ pub use self::core::Core;
 pub(crate) use self::core::Interruptions;
 pub use deadlock::{Deadlock, NEVER_COMPLETED, Stuck};
 pub use point_to_point::protocol::Causality;
-pub(crate) use starts::{GroupStart, RankGroup};
 use titr_common::program::{Fault, Place};
 
 /// The requests of one rank.
@@ -101,20 +100,27 @@ pub(crate) struct Ranks<'a, S, O> {
 }
 
 impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
-    /// The ranks of `workload`, each on its core, to be [started](Self::start).
+    /// The ranks of `workload`, each on its core, to be [started](Self::start), with an MPI library and the storage of files.
+    /// Blocking collectives may be `recorded`: the messages that an extended trace has of them. Amounts of data may be
+    /// `compared`, which finds fault with those that do not fit each other: of the members of a collective, and of an access
+    /// and the window that it is to.
     pub(crate) fn new(
         workload: Workload<S>,
         cores: Vec<Core>,
-        parameters: &'a Parameters,
+        (parameters, storage): (&'a Parameters, Storage),
         causality: Causality,
+        (recorded, compared): (bool, bool),
         observer: O,
     ) -> Result<Self, ReplayError> {
         let ranks = workload.windows.len();
         if cores.len() < ranks {
             return Err(ReplayError::Places { ranks, places: cores.len() });
         }
-        let chapters = Chapters::new(&cores[..ranks], parameters);
-        let mpi = Mpi::new(ranks, cores, parameters, causality, observer);
+        let chapters = Chapters::new(&cores[..ranks], parameters, storage, recorded);
+        let mut mpi = Mpi::new(ranks, cores, parameters, causality, observer);
+        if compared {
+            mpi.communicators.compares_amounts = true;
+        }
         let mains = (0..ranks as u32).map(|rank| Thread::new(ThreadIndex(rank), Rank(rank).into()));
         let (programs, threads) = (Programs::new(workload), mains.collect());
         Ok(Self {
@@ -126,27 +132,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             starts: Starts::default(),
             cache_warmer: CacheWarmer::default(),
         })
-    }
-
-    /// Chooses whether blocking collectives are the messages that an extended trace has of them.
-    pub(crate) fn with_recorded_collectives(mut self, recorded: bool) -> Self {
-        self.chapters.collectives.use_recorded(recorded);
-        self
-    }
-
-    /// Also finds fault with amounts of data that do not fit each other: of the members of a collective, and of an access
-    /// and the window that it is to.
-    pub(crate) fn comparing_amounts(mut self, compared: bool) -> Self {
-        if compared {
-            self.mpi.communicators.compares_amounts = true;
-        }
-        self
-    }
-
-    /// Chooses the storage that holds files.
-    pub(crate) fn with_storage(mut self, storage: Storage) -> Self {
-        self.chapters.files.set_storage(storage);
-        self
     }
 
     /// Runs all runnable waiters, and hands departing messages to the network.

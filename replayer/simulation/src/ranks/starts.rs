@@ -1,71 +1,57 @@
-//! When ranks start: all at once, or in groups, such as the jobs of a mix.
-
-use std::ops::Range;
+//! When ranks start: all at once, or those of each job of a mix.
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
+use titr_platform::job_mix::{Job, JobId, Start};
 
 use super::Ranks;
 use crate::observe::Observer;
 
-/// Consecutive ranks that start together.
-pub(crate) struct RankGroup {
-    pub(crate) ranks: Range<u32>,
-    pub(crate) start: GroupStart,
-}
-
-/// When a group of ranks starts.
-pub(crate) enum GroupStart {
-    At(Time),
-    /// When the last rank of the group with this number has finished.
-    After(usize),
-}
-
-/// The groups of ranks that start and end.
+/// The jobs that start and end.
 #[derive(Default)]
 pub(super) struct Starts {
-    groups: Vec<GroupProgress>,
+    jobs: Vec<JobProgress>,
 }
 
-struct GroupProgress {
-    group: RankGroup,
+struct JobProgress {
+    job: Job,
     /// The number of threads that have not finished.
     unfinished: usize,
     started: Option<Time>,
-    /// The groups that start after its end.
+    /// The jobs that start after its end.
     followers: Vec<usize>,
 }
 
 impl Starts {
-    fn of(groups: Vec<RankGroup>) -> Self {
-        let mut followers = vec![Vec::new(); groups.len()];
-        for (at, group) in groups.iter().enumerate() {
-            if let GroupStart::After(other) = group.start {
+    fn of(jobs: Vec<Job>) -> Self {
+        let mut followers = vec![Vec::new(); jobs.len()];
+        for (at, job) in jobs.iter().enumerate() {
+            if let Start::After(JobId(other)) = job.start {
                 followers[other].push(at);
             }
         }
-        let progress = |(group, followers): (RankGroup, Vec<usize>)| GroupProgress {
-            unfinished: group.ranks.len(),
-            group,
+        let progress = |(job, followers): (Job, Vec<usize>)| JobProgress {
+            unfinished: job.ranks.len(),
+            job,
             started: None,
             followers,
         };
-        Self { groups: groups.into_iter().zip(followers).map(progress).collect() }
+        Self { jobs: jobs.into_iter().zip(followers).map(progress).collect() }
     }
 
-    fn group_of(&self, rank: Rank) -> usize {
-        self.groups.partition_point(|progress| progress.group.ranks.end <= rank.0)
+    fn job_of(&self, rank: Rank) -> usize {
+        self.jobs.partition_point(|progress| progress.job.ranks.end <= rank.0)
     }
 
-    fn of_rank(&mut self, rank: Rank) -> Option<&mut GroupProgress> {
-        let at = self.group_of(rank);
-        self.groups.get_mut(at)
+    fn of_rank(&mut self, rank: Rank) -> Option<&mut JobProgress> {
+        let at = self.job_of(rank);
+        self.jobs.get_mut(at)
     }
 
-    /// Whether a group waits for the end of the group of `rank`.
+    /// Whether a job waits for the end of the job of `rank`.
     pub(super) fn is_awaited(&self, rank: Rank) -> bool {
-        self.groups.get(self.group_of(rank)).is_some_and(|progress| !progress.followers.is_empty())
+        self.jobs.get(self.job_of(rank)).is_some_and(|progress| !progress.followers.is_empty())
     }
 
     /// A further thread of `rank` exists.
@@ -75,7 +61,7 @@ impl Starts {
         }
     }
 
-    /// A thread of `rank` has finished. Returns the groups that start because it was the last of its group.
+    /// A thread of `rank` has finished. Returns the jobs that start because it was the last of its job.
     pub(super) fn finish_thread(&mut self, rank: Rank) -> Vec<usize> {
         let Some(progress) = self.of_rank(rank) else { return Vec::new() };
         progress.unfinished -= 1;
@@ -84,24 +70,24 @@ impl Starts {
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// Makes all ranks runnable: those of `groups` at their starts, or all now if there are no groups.
-    pub(crate) fn start(&mut self, groups: Vec<RankGroup>) {
-        self.starts = Starts::of(groups);
-        if self.starts.groups.is_empty() {
+    /// Makes all ranks runnable: those of `jobs` at their starts, or all now if there are no jobs.
+    pub(crate) fn start(&mut self, jobs: Vec<Job>) {
+        self.starts = Starts::of(jobs);
+        if self.starts.jobs.is_empty() {
             self.threads.iter().for_each(|thread| self.mpi.scheduler.ready(thread.waiter()));
         }
-        for at in 0..self.starts.groups.len() {
-            if let GroupStart::At(time) = self.starts.groups[at].group.start {
-                self.start_group(at, time);
+        for at in 0..self.starts.jobs.len() {
+            if let Start::At(time) = self.starts.jobs[at].job.start {
+                self.start_job(at, time);
             }
         }
     }
 
-    /// The ranks of a group start at `time`, which is now or later.
-    fn start_group(&mut self, at: usize, time: Time) {
-        let progress = &mut self.starts.groups[at];
+    /// The ranks of a job start at `time`, which is now or later: if now, because of the thread whose turn it is.
+    pub(super) fn start_job(&mut self, at: usize, time: Time) {
+        let progress = &mut self.starts.jobs[at];
         progress.started = Some(time);
-        for thread in &mut self.threads[progress.group.ranks.start as usize..progress.group.ranks.end as usize] {
+        for thread in &mut self.threads[progress.job.ranks.start as usize..progress.job.ranks.end as usize] {
             thread.start_at(time);
             if time > Time::ZERO {
                 self.mpi.observer.began(time, thread.waiter(), thread.actor.rank);
@@ -114,13 +100,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
     }
 
-    /// The ranks of a group start now, because of the thread whose turn it is.
-    pub(super) fn start_after(&mut self, at: usize) {
-        self.start_group(at, self.mpi.now());
-    }
-
-    /// When each group started; `None` of a group that waits for ever.
+    /// When each job started; `None` of a job that waits for ever.
     pub(crate) fn started(&self) -> Vec<Option<Time>> {
-        self.starts.groups.iter().map(|progress| progress.started).collect()
+        self.starts.jobs.iter().map(|progress| progress.started).collect()
     }
 }

@@ -231,8 +231,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             gone_on.map_err(|(thread, fault)| self.wrong(thread, fault))?;
         }
         let rank = self.threads[at].actor.rank;
-        for group in self.starts.finish_thread(rank) {
-            self.start_after(group);
+        for job in self.starts.finish_thread(rank) {
+            self.start_job(job, self.mpi.now());
         }
         Ok(())
     }

@@ -68,7 +68,6 @@ impl Collectives<'_> {
         Participation { me, root, number }: Participation,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
-        let nodes = self.algorithms.nodes.of(&mpi.communicators, index, call.kind);
         let members = &mpi.communicators.get(index).members;
         let steps = match recorded {
             Some(messages) => {
@@ -84,10 +83,7 @@ impl Collectives<'_> {
                     .inter_steps(&form, members.first_group(), RootRole::of(call, me == root))
                     .into()
             }
-            None => {
-                let part = MemberPart { mode, me, size: members.len() as u32, root, nodes };
-                self.schedules.steps(call, part, &self.algorithms)
-            }
+            None => self.scheduled(mpi, index, call, mode, (me, root)),
         };
         let flow = (call.kind.into(), root_of(mpi, index, call, root), false);
         Ok(self.start_steps(mpi, call.kind.word(), (rank, index, number), flow, steps, Some(call)))
@@ -104,12 +100,23 @@ impl Collectives<'_> {
         call: &Collective,
     ) -> Result<OperationId, Fault> {
         let Participation { me, root, number } = mpi.communicators.enter(index, rank, call)?;
-        let size = mpi.communicators.get(index).members.len() as u32;
-        let nodes = self.algorithms.nodes.of(&mpi.communicators, index, call.kind);
-        let part = MemberPart { mode: CallMode::Blocking, me, size, root, nodes };
-        let steps = self.schedules.steps(call, part, &self.algorithms);
+        let steps = self.scheduled(mpi, index, call, CallMode::Blocking, (me, root));
         let flow = (call.kind.into(), root_of(mpi, index, call, root), false);
         Ok(self.start_steps(mpi, word, (rank, index, number), flow, steps, Some(call)))
+    }
+
+    /// The steps of member `me` by the library's algorithms.
+    fn scheduled(
+        &mut self,
+        mpi: &Mpi<impl Observer>,
+        index: CommIndex,
+        call: &Collective,
+        mode: CallMode,
+        (me, root): (Member, Member),
+    ) -> CollectiveSteps {
+        let nodes = self.algorithms.nodes.of(&mpi.communicators, index, call.kind);
+        let size = mpi.communicators.get(index).members.len() as u32;
+        self.schedules.steps(call, MemberPart { mode, me, size, root, nodes }, &self.algorithms)
     }
 
     pub(in crate::ranks) fn start_neighborhood(

@@ -1,6 +1,5 @@
 //! Collectives (MPI 4.0 §6): their calls, and the messages of each member, by a library's algorithms or as they were recorded.
 
-mod algorithms;
 mod calls;
 mod recorded;
 mod steps;
@@ -23,8 +22,7 @@ use super::point_to_point::protocol::{Protocol, SendCost};
 use super::point_to_point::{Envelope, Selector, communicator};
 use super::scheduler::{BackgroundWork, Waiter};
 use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
-use algorithms::Algorithms;
-use steps::{CollectiveSteps, MessageStep, Schedules};
+use steps::{Algorithms, CollectiveSteps, MessageStep, Schedules};
 
 // Collectives in progress: every member follows its schedule, blocking or in the background.
 //
@@ -38,8 +36,8 @@ pub(super) struct Collectives<'a> {
     instances: Slab<CollectiveInstance>,
     algorithms: Algorithms<'a>,
     schedules: Schedules,
-    /// Whether blocking collectives use the messages recorded in the trace.
-    recorded: bool,
+    /// Whether blocking collectives are the messages that an extended trace has of them.
+    pub(super) recorded: bool,
     reduction: &'a Overhead,
     factors: &'a BTreeMap<CollectiveKind, CollectiveFactors>,
 }
@@ -99,20 +97,11 @@ pub(super) struct CollectiveStart {
 
 impl<'a> Collectives<'a> {
     /// The collectives of a library, of ranks on these cores.
-    pub(super) fn new(parameters: &'a Parameters, cores: &[Core]) -> Self {
+    pub(super) fn new(parameters: &'a Parameters, cores: &[Core], recorded: bool) -> Self {
         let Parameters { collectives: selection, reduction, collective_factors: factors, .. } = parameters;
         let algorithms = Algorithms::new(selection, cores);
         let (instances, schedules) = (Slab::new(), Schedules::default());
-        Self { instances, algorithms, schedules, recorded: false, reduction, factors }
-    }
-
-    /// Chooses whether blocking collectives are the messages that an extended trace has of them.
-    pub(super) fn use_recorded(&mut self, recorded: bool) {
-        self.recorded = recorded;
-    }
-
-    pub(super) fn uses_recorded(&self) -> bool {
-        self.recorded
+        Self { instances, algorithms, schedules, recorded, reduction, factors }
     }
 
     /// The steps of member `me` of `size` in a collective without a root.

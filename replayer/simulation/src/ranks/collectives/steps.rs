@@ -13,12 +13,25 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use titr_common::collectives::{Call, CallMode, Member, Step};
+use titr_common::collectives::{Call, CallMode, Member, Selection, Step};
 use titr_common::event::{Collective, CollectiveKind, Volumes};
-use titr_common::program::NodesId;
+use titr_common::program::{NodeMaps, NodesId};
 use titr_common::units::Bytes;
 
-use super::algorithms::Algorithms;
+use crate::ranks::Core;
+
+/// The algorithms of a library, and the nodes of communicators for those that know them.
+pub(super) struct Algorithms<'a> {
+    pub(super) selection: &'a Selection,
+    pub(super) nodes: NodeMaps,
+}
+
+impl<'a> Algorithms<'a> {
+    /// The algorithms that a library chooses for ranks on these cores.
+    pub(super) fn new(selection: &'a Selection, cores: &[Core]) -> Self {
+        Self { selection, nodes: NodeMaps::new(selection, cores.iter().map(|core| core.host.0)) }
+    }
+}
 
 /// Steps in memory at a time. A shorter schedule is made once.
 const WINDOW: usize = 512;

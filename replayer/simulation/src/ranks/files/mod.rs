@@ -55,8 +55,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn new(ranks: usize) -> Self {
-        let storage = Storage::default();
+    pub(super) fn new(ranks: usize, storage: Storage) -> Self {
         Self {
             storage_accesses: StorageAccesses::new(&storage),
             storage,
@@ -68,12 +67,6 @@ impl Files {
             accesses: 0,
             accessed: Bytes(0),
         }
-    }
-
-    /// Sets the storage that holds the files, before the first access.
-    pub(super) fn set_storage(&mut self, storage: Storage) {
-        self.storage_accesses = StorageAccesses::new(&storage);
-        self.storage = storage;
     }
 
     pub(super) fn work(&self, index: FileCallIndex) -> &BackgroundWork {

@@ -22,6 +22,7 @@
 //! A [`Simulation`] combines a [`Platform`], a [`Trace`] and options. Its [`SimulationResult`] is plain data that
 //! serialises. An [`observe::Observer`] follows a replay event by event.
 
+mod cpu_time;
 mod dry_run;
 mod efficiencies;
 mod jobs;
@@ -38,7 +39,6 @@ pub mod result;
 mod shared_network;
 mod simulation;
 pub mod spread;
-mod stopwatch;
 pub mod traffic;
 pub mod triggered;
 mod uncertainty;

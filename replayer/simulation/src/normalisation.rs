@@ -21,30 +21,12 @@ const ALIKE: f64 = 0.01;
 /// Ranks whose counts are of the same unit and processor.
 #[derive(Clone, Debug)]
 struct Class {
-    counts: Counts,
+    /// The instructions per second as which CPU time was counted; `None`: instructions were.
+    rate: Option<u64>,
     cpu: String,
     ranks: Vec<u32>,
     /// The count of the reference kernel, and that count by second; none if it is not recorded.
     kernel: Option<(f64, f64)>,
-}
-
-/// The unit of a rank's counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Counts {
-    Instructions,
-    /// CPU time, at this many instructions per second.
-    Time {
-        rate: u64,
-    },
-}
-
-impl Counts {
-    fn of(entry: &RankEntry) -> Self {
-        match entry.counter.rate {
-            None => Self::Instructions,
-            Some(rate) => Self::Time { rate: rate as u64 },
-        }
-    }
 }
 
 /// A comparison of the counters of all ranks of a trace.
@@ -57,19 +39,19 @@ impl Comparison {
     /// Compares the ranks of a trace.
     #[must_use]
     pub fn of(manifest: &Manifest) -> Self {
-        let mut classes: BTreeMap<(Counts, &str), Vec<&RankEntry>> = BTreeMap::new();
+        let mut classes: BTreeMap<(Option<u64>, &str), Vec<&RankEntry>> = BTreeMap::new();
         for entry in &manifest.per_rank {
-            classes.entry((Counts::of(entry), &entry.cpu)).or_default().push(entry);
+            classes.entry((entry.counter.rate.map(|rate| rate as u64), &entry.cpu)).or_default().push(entry);
         }
-        let class = |((counts, cpu), entries): ((Counts, &str), Vec<&RankEntry>)| Class {
-            counts,
+        let class = |((rate, cpu), entries): ((Option<u64>, &str), Vec<&RankEntry>)| Class {
+            rate,
             cpu: cpu.to_owned(),
             ranks: entries.iter().map(|entry| entry.rank).collect(),
             kernel: reference_kernel(&entries),
         };
         // Instructions come first, and then whom rank 0 is with: the first is the reference.
         let mut classes: Vec<Class> = classes.into_iter().map(class).collect();
-        classes.sort_by_key(|class| (class.counts != Counts::Instructions, class.ranks.first().copied()));
+        classes.sort_by_key(|class| (class.rate.is_some(), class.ranks.first().copied()));
         Self { classes }
     }
 
@@ -77,8 +59,7 @@ impl Comparison {
     pub(crate) fn alike(&self) -> bool {
         let Some((reference, others)) = self.classes.split_first() else { return true };
         others.iter().all(|class| {
-            class.counts == Counts::Instructions
-                && factor(reference, class).is_some_and(|factor| (factor - 1.0).abs() < ALIKE)
+            class.rate.is_none() && factor(reference, class).is_some_and(|factor| (factor - 1.0).abs() < ALIKE)
         })
     }
 
@@ -139,10 +120,8 @@ impl Class {
     }
 
     fn worth(&self, reference: &Self) -> String {
-        let counts = match self.counts {
-            Counts::Instructions => "instructions".to_owned(),
-            Counts::Time { rate } => format!("CPU time at {:e} a second", rate as f64),
-        };
+        let of_time = |rate| format!("CPU time at {:e} a second", rate as f64);
+        let counts = self.rate.map_or_else(|| "instructions".to_owned(), of_time);
         let worth = match (self.kernel, factor(reference, self)) {
             (Some((_, speed)), Some(factor)) => {
                 format!("{:.3} Ginstr/s on the reference kernel, × {factor:.3}", speed / 1e9)

@@ -12,10 +12,10 @@ use titr_common::time::Time;
 use titr_common::trace::{Trace, World};
 use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_network::LinkLoad;
-use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
+use titr_network::packet::{ChannelFigures, Figures, PacketStatistics};
 use titr_network::statistics::Estimate;
 use titr_network::topology::{Link, LinkId, Topology, capacity};
-use titr_platform::Platform;
+use titr_platform::{Model, Platform};
 
 /// The number of links in `links`, the busiest ones.
 const BUSIEST: usize = 5;
@@ -287,12 +287,14 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// The statistics of all runs. Lists every channel if there is a `network` to name them.
-    pub(crate) fn new(spec: &PacketSpec, observations: &[Observation], network: Option<&NetworkName>) -> Self {
-        let figures = Figures::of(spec, observations);
+    /// The statistics of all runs; `None` in other models. Lists every channel if there is a `network` to name them.
+    pub(crate) fn of(platform: &Platform, runs: Vec<PacketStatistics>, network: Option<&NetworkName>) -> Option<Self> {
+        let Model::Packet(spec) = &platform.model else { return None };
+        let observations: Vec<_> = runs.into_iter().map(|run| run.observation).collect();
+        let figures = Figures::of(spec, &observations);
         let cycles = observations.first().map_or(0, |first| first.batches.iter().map(|batch| batch.cycles).sum());
         let channels = network.map(|network| network.named(&figures.channels));
-        Self { cycles, offered: figures.injected, figures, channels }
+        Some(Self { cycles, offered: figures.injected, figures, channels })
     }
 }
 

@@ -237,11 +237,7 @@ impl<'a> Simulation<'a> {
         let network = NetworkName::from(platform);
         let simulated_time = outcome.simulated_time.seconds();
         let all_links = LinkUse::by_use(platform, &links, simulated_time);
-        let observations: Vec<_> = packets.into_iter().map(|packets| packets.observation).collect();
-        let packets = match &platform.model {
-            Model::Packet(spec) => Some(Packets::new(spec, &observations, self.channels.then_some(&network))),
-            Model::Flow(_) | Model::Ideal => None,
-        };
+        let packets = Packets::of(platform, packets, self.channels.then_some(&network));
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
         let no_prediction =
             warnings::no_prediction(outcome.waiting, outcome.ranks as u64).into_iter().collect::<Vec<_>>();

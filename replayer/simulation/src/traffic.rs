@@ -14,9 +14,9 @@ use titr_network::traffic::{
 };
 use titr_platform::{Model, Platform};
 
+use crate::cpu_time::cpu_time;
 use crate::parallel::Jobs;
 use crate::result::{ChannelUse, NetworkName};
-use crate::stopwatch::Stopwatch;
 
 /// Synthetic traffic on a platform, measured at each of several loads.
 #[derive(Clone, Debug)]
@@ -208,9 +208,9 @@ impl PlatformTraffic<'_> {
         let mut points = Vec::with_capacity(injections.len());
         let (mut runs, mut cpu) = (Vec::with_capacity(of_a_point), Duration::ZERO);
         let measure = |number: usize| {
-            let stopwatch = Stopwatch::start();
+            let start = cpu_time();
             let run = measure_run(spec, &plan, injections[number / of_a_point], (number % of_a_point) as u32);
-            Ok((run, stopwatch.cpu()))
+            Ok((run, cpu_time().saturating_sub(start)))
         };
         let take = |(run, time)| {
             cpu += time;

@@ -8,7 +8,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
@@ -16,15 +15,15 @@ use titr_common::format::counted;
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::PacketStatistics;
-use titr_network::statistics::Histogram;
+use titr_network::statistics::{Histogram, Percentiles};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork, Transfer, TransferId, Unreachable};
-use titr_platform::{Model, Platform};
+use titr_platform::Platform;
 
+use crate::cpu_time::cpu_time;
+use crate::network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use crate::parallel::Jobs;
 use crate::result::{LinkUse, NetworkName, Packets, Runs};
-use crate::stopwatch::Stopwatch;
-use titr_network::statistics::Percentiles;
 
 /// A replay of a network trace on a platform.
 #[derive(Clone, Copy, Debug)]
@@ -153,11 +152,7 @@ impl TriggeredReplay<'_> {
         let network = NetworkName::from(platform);
         let simulated_time = first.end.seconds();
         let all_links = LinkUse::by_use(platform, &first.loads, simulated_time);
-        let observations: Vec<_> = packets.into_iter().map(|packets| packets.observation).collect();
-        let packets = match &platform.model {
-            Model::Packet(spec) => Some(Packets::new(spec, &observations, self.channels.then_some(&network))),
-            Model::Flow(_) | Model::Ideal => None,
-        };
+        let packets = Packets::of(platform, packets, self.channels.then_some(&network));
         let mut warnings = platform.warnings.clone();
         if first.triggered == 0 && !self.open_loop && first.messages > 0 {
             warnings.push(
@@ -185,9 +180,9 @@ impl TriggeredReplay<'_> {
     }
 
     fn run_once(&self, number: u32) -> Result<TriggeredRun, TriggeredError> {
-        let stopwatch = Stopwatch::start();
+        let start = cpu_time();
         let trace = NetworkTrace::open(self.trace)?;
-        let (nodes, hosts) = (trace.nodes(), self.platform.topology.hosts());
+        let (nodes, hosts) = (trace.nodes, self.platform.topology.hosts());
         if nodes > hosts {
             return Err(TriggeredError::TooManyNodes { path: self.trace.into(), nodes, hosts });
         }
@@ -197,7 +192,7 @@ impl TriggeredReplay<'_> {
         feedback.finish()?;
         run.loads = network.link_loads();
         run.packets = RailNetwork::packet_statistics(&*network, run.end);
-        run.cpu = stopwatch.cpu();
+        run.cpu = cpu_time().saturating_sub(start);
         Ok(run)
     }
 

@@ -38,7 +38,7 @@ impl Feedback {
     pub fn new(mut trace: NetworkTrace, open_loop: bool) -> Result<Self, NetworkTraceError> {
         let has_next = trace.read_message()?.is_some();
         let mut this = Self { trace, open_loop, has_next, pending: Pending::default() };
-        if !this.trace.is_ordered() {
+        if !this.trace.ordered {
             this.read_all()?;
         }
         Ok(this)
@@ -46,15 +46,8 @@ impl Feedback {
 
     /// Reads a trace that is not in order.
     fn read_all(&mut self) -> Result<(), NetworkTraceError> {
-        let mut messages = Vec::new();
-        while self.has_next {
-            messages.push(self.trace.last_message().clone());
-            self.has_next = self.trace.read_message()?.is_some();
-        }
-        messages.sort_by_key(|message| message.label);
-        if let Some(twice) = messages.windows(2).find(|pair| pair[0].label == pair[1].label) {
-            return Err(self.trace.unfit(format!("there are two messages {}", twice[0].label)));
-        }
+        let first = std::mem::take(&mut self.has_next).then(|| self.trace.message.clone());
+        let messages = self.trace.by_label(first)?;
         if self.open_loop {
             messages.iter().for_each(|message| self.pending.release_at_its_time(message));
             return Ok(());
@@ -76,7 +69,7 @@ impl Feedback {
         if !self.has_next {
             return Ok(false);
         }
-        let message = self.trace.last_message();
+        let message = &self.trace.message;
         if self.open_loop {
             self.pending.release_at_its_time(message);
         } else {
@@ -96,7 +89,7 @@ impl Feedback {
         loop {
             let first = self.pending.first_release();
             let until = [first, network].into_iter().flatten().min();
-            let is_due = until.is_none_or(|until| self.trace.last_message().generated <= until);
+            let is_due = until.is_none_or(|until| self.trace.message.generated <= until);
             if !self.has_next || !is_due || !self.read()? {
                 return Ok(first);
             }

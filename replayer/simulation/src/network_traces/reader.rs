@@ -20,12 +20,15 @@ use super::{Label, NetworkTraceError, TracedMessage, Trigger};
 pub struct NetworkTrace {
     lines: Lines,
     kinds: Kinds,
-    nodes: u32,
-    ordered: bool,
+    /// The number of nodes.
+    pub(crate) nodes: u32,
+    /// Whether labels rise and times of generation never fall in the part that was read. The trace declares this before its
+    /// first message, so it is known once one was read.
+    pub(crate) ordered: bool,
     /// The label and the time of the message before the one that was read last.
     before: Option<(Label, Time)>,
     /// The message that was read last; its memory is used again.
-    message: TracedMessage,
+    pub(crate) message: TracedMessage,
     messages: u64,
     ended: bool,
 }
@@ -56,7 +59,7 @@ impl NetworkTrace {
             }
             None => {
                 let what = "the file is empty: nothing was recorded, or this is another file".to_owned();
-                return Err(NetworkTraceError::Messages { path: lines.path().into(), what });
+                return Err(NetworkTraceError::Messages { path: lines.path, what });
             }
         }
         let mut this = Self {
@@ -79,23 +82,6 @@ impl NetworkTrace {
         Ok(this)
     }
 
-    /// The number of nodes.
-    pub(crate) fn nodes(&self) -> u32 {
-        self.nodes
-    }
-
-    /// Whether labels rise and times of generation never fall in the part that was read.
-    ///
-    /// The trace declares this before its first message, so it is known once one was read.
-    pub(crate) fn is_ordered(&self) -> bool {
-        self.ordered
-    }
-
-    /// The name of the file.
-    pub(crate) fn path(&self) -> &Path {
-        self.lines.path()
-    }
-
     /// The next message; `None` at the end, and from then on.
     ///
     /// # Errors
@@ -104,9 +90,17 @@ impl NetworkTrace {
         Ok(self.read_message()?.cloned())
     }
 
-    /// The message that was read last, if there was one.
-    pub(crate) fn last_message(&self) -> &TracedMessage {
-        &self.message
+    /// The `first` message and all that are left, by their labels.
+    pub(crate) fn by_label(&mut self, first: Option<TracedMessage>) -> Result<Vec<TracedMessage>, NetworkTraceError> {
+        let mut messages = Vec::from_iter(first);
+        while let Some(message) = self.next_message()? {
+            messages.push(message);
+        }
+        messages.sort_by_key(|message| message.label);
+        match messages.windows(2).find(|pair| pair[0].label == pair[1].label) {
+            Some(twice) => Err(self.unfit(format!("there are two messages {}", twice[0].label))),
+            None => Ok(messages),
+        }
     }
 
     /// Reads the [next message](Self::next_message) into memory that is used again.
@@ -172,7 +166,7 @@ impl NetworkTrace {
 
     /// The error that messages of the trace do not fit together.
     pub(crate) fn unfit(&self, what: String) -> NetworkTraceError {
-        NetworkTraceError::Messages { path: self.path().into(), what }
+        NetworkTraceError::Messages { path: self.lines.path.clone(), what }
     }
 
     /// Describes the mistake in the last message read, as far as its line and the line before show it.
@@ -248,10 +242,6 @@ impl Lines {
             Box::new(input)
         };
         Ok(Self { path: path.into(), input, text: Vec::new(), line: 0 })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The next line without its newline; `None` at the end.

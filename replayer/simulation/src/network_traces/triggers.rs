@@ -90,13 +90,13 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
         message.triggers = counts.remove(&message.label).unwrap_or_default();
         let out = match &mut writer {
             Some(out) => out,
-            empty => empty.insert(NetworkTraceWriter::create(to, pass.nodes(), pass.is_ordered())?),
+            empty => empty.insert(NetworkTraceWriter::create(to, pass.input.trace.nodes, pass.input.trace.ordered)?),
         };
         out.write(&message)?;
     }
     let writer = match writer {
         Some(writer) => writer,
-        None => NetworkTraceWriter::create(to, pass.nodes(), true)?,
+        None => NetworkTraceWriter::create(to, pass.input.trace.nodes, true)?,
     };
     if let Some(label) = counts.keys().min() {
         let what = format!("a message has the cause {label}, which is no message of the trace");
@@ -151,19 +151,13 @@ struct Receptions {
 impl Input {
     fn open(path: &Path) -> Result<Self, NetworkTraceError> {
         let mut trace = NetworkTrace::open(path)?;
-        let mut next = VecDeque::from_iter(trace.next_message()?);
-        if !trace.is_ordered() {
-            while let Some(message) = trace.next_message()? {
-                next.push_back(message);
-            }
-            let messages = next.make_contiguous();
-            messages.sort_by_key(|message| message.label);
-            if let Some(twice) = messages.windows(2).find(|pair| pair[0].label == pair[1].label) {
-                return Err(trace.unfit(format!("there are two messages {}", twice[0].label)));
-            }
-            messages.sort_by_key(|message| (message.generated, message.label));
+        let first = trace.next_message()?;
+        if trace.ordered {
+            return Ok(Self { trace, next: VecDeque::from_iter(first) });
         }
-        Ok(Self { trace, next })
+        let mut messages = trace.by_label(first)?;
+        messages.sort_by_key(|message| message.generated);
+        Ok(Self { trace, next: messages.into() })
     }
 
     fn next(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
@@ -183,14 +177,6 @@ impl<'a> Pass<'a> {
             receptions: Receptions::default(),
             found: TriggerCounts::default(),
         })
-    }
-
-    fn nodes(&self) -> u32 {
-        self.input.trace.nodes()
-    }
-
-    fn is_ordered(&self) -> bool {
-        self.input.trace.is_ordered()
     }
 
     /// The next message, with its triggers.

@@ -17,6 +17,7 @@ use titr_platform::{Platform, Policy};
 use titr_workload::Workload;
 
 use super::SimulationError;
+use crate::cpu_time::cpu_time;
 use crate::jobs::OnlyJob;
 use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
@@ -24,7 +25,6 @@ use crate::ranks::{Causality, Core, Deadlock, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Options, Outcome, ReplayProgress, replay};
 use crate::shared_network::{SharedNetwork, SharedTime, parties};
-use crate::stopwatch::Stopwatch;
 use crate::warnings;
 
 /// A trace, seen through all transformations, and the options that its replays have in common.
@@ -105,7 +105,7 @@ impl PreparedReplay<'_> {
         mut observers: Vec<&mut dyn Observer>,
         follower: Option<&mut dyn ReplayProgress>,
     ) -> Result<Run, SimulationError> {
-        let stopwatch = Stopwatch::start();
+        let start = cpu_time();
         let recorded = RecordedSpeeds::of(self.original, &self.worth);
         let number = self.draw.map_or(number, Draw::run);
         let mut cores = cores(platform, (self.first, self.trace.ranks()), number, &recorded)?;
@@ -164,7 +164,7 @@ impl PreparedReplay<'_> {
         };
         let network = VaryingNetwork::within(network);
         let packets = RailNetwork::packet_statistics(&*network, outcome.simulated_time);
-        Ok(Run { outcome, links: network.link_loads(), packets, shared, cpu: stopwatch.cpu() })
+        Ok(Run { outcome, links: network.link_loads(), packets, shared, cpu: cpu_time().saturating_sub(start) })
     }
 }
 

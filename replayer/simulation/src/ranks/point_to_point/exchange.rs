@@ -69,7 +69,7 @@ impl Exchange {
         if self.backlogs.is_some() {
             return self.send_unmatched(message, now, observer);
         }
-        let Outbound { to, envelope, bytes, mode, working_set, factor } = message;
+        let Outbound { to, envelope, bytes, mode, .. } = message;
         let eager = self.protocol.is_eager(mode, bytes);
         let id = self.next_message();
         let sender = (!eager).then(|| self.operations.open(OperationKind::Send(id)));
@@ -99,20 +99,7 @@ impl Exchange {
             self.buffered.insert((envelope.source, id), Vec::new());
         }
         let was_posted = receiver.is_some();
-        self.messages.insert(Message {
-            to,
-            envelope,
-            bytes,
-            working_set,
-            factor,
-            sent: now,
-            under_way: Time::ZERO,
-            synchronous,
-            stage,
-            was_posted,
-            sender,
-            receiver,
-        });
+        self.messages.insert(Message { was_posted, sender, receiver, ..Message::new(message, stage, now) });
         if stage == Stage::Held {
             self.found(to, now, observer);
         }
@@ -144,7 +131,7 @@ impl Exchange {
     /// Gives the network a message that no receive waits for.
     fn launch(
         &mut self,
-        Outbound { to, envelope, bytes, mode, working_set, factor }: Outbound,
+        message: Outbound,
         sender: OperationId,
         stage: Stage,
         now: Time,
@@ -153,20 +140,7 @@ impl Exchange {
         let id = self.next_message();
         observer.may_depart(now, id.into());
         self.outbox.push(id);
-        self.messages.insert(Message {
-            to,
-            envelope,
-            bytes,
-            working_set,
-            factor,
-            sent: now,
-            under_way: Time::ZERO,
-            synchronous: mode == SendMode::Synchronous,
-            stage,
-            was_posted: false,
-            sender: Some(sender),
-            receiver: None,
-        });
+        self.messages.insert(Message { sender: Some(sender), ..Message::new(message, stage, now) });
     }
 
     /// The id of the message that is sent next.
@@ -468,6 +442,25 @@ pub(super) enum Stage {
 }
 
 impl Message {
+    /// A message that is sent now, whose send is complete, and that no receive was posted for.
+    #[inline]
+    fn new(Outbound { to, envelope, bytes, mode, working_set, factor }: Outbound, stage: Stage, now: Time) -> Self {
+        Self {
+            to,
+            envelope,
+            bytes,
+            working_set,
+            factor,
+            sent: now,
+            under_way: Time::ZERO,
+            synchronous: mode == SendMode::Synchronous,
+            stage,
+            was_posted: false,
+            sender: None,
+            receiver: None,
+        }
+    }
+
     /// The stage of a message that travels when it is matched, and whose receive is posted when the request comes.
     pub(super) fn matched(&self, protocol: &Protocol) -> Stage {
         if protocol.needs_receiver(self.synchronous, self.bytes) { Stage::Requested } else { Stage::Travelling }

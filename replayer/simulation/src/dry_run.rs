@@ -35,7 +35,7 @@ pub struct DryRun {
 /// # Errors
 /// If the trace cannot be opened.
 pub fn dry_run(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<DryRun, TraceError> {
-    let options = Options { storage: Storage::instant(), follower, compares_amounts: true, ..Options::default() };
+    let options = Options { follower, compares_amounts: true, ..instant() };
     let has_finished = has_finished(trace);
     let eager = Bytes(u64::MAX);
     let mut truncations = Truncations::new(trace);
@@ -53,9 +53,8 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Resu
         Err(error @ ReplayError::Event { .. }) if has_finished => {
             let mut survived = vec![error.to_string()];
             for &library in Library::ALL {
-                let options = Options { storage: Storage::instant(), ..Options::default() };
                 let mut truncations = Truncations::new(trace);
-                match run(trace, library, eager, vec![&mut truncations], options)? {
+                match run(trace, library, eager, vec![&mut truncations], instant())? {
                     Ok(warnings) if warnings.is_empty() => {
                         survived.truncate(1);
                         survived.extend(truncations.findings());
@@ -82,11 +81,14 @@ fn has_finished(trace: &Trace) -> bool {
 /// # Errors
 /// If the trace cannot be opened.
 pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
-    let options = Options { storage: Storage::instant(), ..Options::default() };
-    Ok(match run(trace, Library::SimGrid, Bytes(0), Vec::new(), options)? {
+    Ok(match run(trace, Library::SimGrid, Bytes(0), Vec::new(), instant())? {
         Err(ReplayError::Deadlock(deadlock)) => Some(format!("{deadlock:#}")),
         Ok(_) | Err(_) => None,
     })
+}
+
+fn instant<'o>() -> Options<'o> {
+    Options { storage: Storage::instant(), ..Options::default() }
 }
 
 /// The warnings of a replay. It is compiled once for all whose observers are a list.

@@ -1,32 +1,24 @@
 //! Executes the calls of a program, each at its simulated time.
 
+use thiserror::Error;
 use titr_common::event::{Activity, CommCall, Completion, Event, MessageCompletion, Partitioned, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
 use titr_workload::Match;
 
+use super::Ranks;
 use super::ids::ThreadIndex;
 use super::program::Programs;
-use super::{Ranks, ReplayError};
 use crate::observe::Observer;
 
 /// The reason why an event cannot be executed.
+#[derive(Debug, Error)]
 pub(super) enum Failure {
-    Fault(Fault),
-    Replay(ReplayError),
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        Self::Replay(error.into())
-    }
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {

@@ -150,16 +150,16 @@ impl<'a> Chapters<'a> {
         }
         let EventRef::Event(event) = event else { return SendCost::default() };
         if let Event::OneSided(OneSidedEvent::Access(access)) = event {
-            return protocol.cost_of_access(access.there + access.back).into();
+            return protocol.mpi.one_sided.origin_overhead.of(access.there + access.back).into();
         }
         if let Event::Test(..) = event {
-            return protocol.cost_of_test().into();
+            return protocol.mpi.test_overhead.into();
         }
         if let Event::Iprobe(..) = event {
-            return protocol.cost_of_iprobe().into();
+            return protocol.mpi.iprobe_overhead.into();
         }
         if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
-            return protocol.cost_of_spawn(group.remote.len()).into();
+            return protocol.mpi.spawn.of(group.remote.len()).into();
         }
         if let Event::Send(mode, message, completion) = event {
             return protocol.cost_of_message(*mode, message.bytes, (rank, message.to), *completion);

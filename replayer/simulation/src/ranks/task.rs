@@ -138,7 +138,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 return Ok(waits);
             }
             Err(Failure::Fault(fault)) => return Err(self.wrong(index, fault)),
-            Err(Failure::Replay(error)) => return Err(error),
+            Err(Failure::Trace(error)) => return Err(error.into()),
         };
         self.pass(index)?;
         let thread = &mut self.threads[at];

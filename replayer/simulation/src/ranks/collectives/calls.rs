@@ -11,7 +11,7 @@ use titr_common::program::{CommIndex, Fault, Participation, Template, agreement}
 use titr_common::units::Bytes;
 
 use super::steps::{CollectiveSteps, MemberPart};
-use super::{CollectiveStart, Collectives, MemberMessages, recorded};
+use super::{Collectives, MemberMessages, recorded};
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::mpi::Mpi;
 use crate::ranks::thread::Thread;
@@ -154,7 +154,7 @@ impl Collectives<'_> {
             messages.factors = self.factors.get(&call.kind).map(|factors| factors.of(size_of(call)));
             messages.computation = call.work;
         }
-        self.start(mpi, CollectiveStart { context, number, flow, root, messages })
+        self.start(mpi, (context, number), (flow, root), messages)
     }
 
     /// Makes a communicator, over which or over whose parent its members agree.

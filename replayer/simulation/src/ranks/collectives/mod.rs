@@ -84,17 +84,6 @@ struct CollectiveInstance {
     operation: OperationId,
 }
 
-/// A collective that a member starts.
-pub(super) struct CollectiveStart {
-    /// The context of the communicator.
-    pub(super) context: Context,
-    /// The number of the collective on the communicator.
-    pub(super) number: u64,
-    pub(super) flow: CollectiveFlow,
-    pub(super) root: Option<Rank>,
-    pub(super) messages: MemberMessages,
-}
-
 impl<'a> Collectives<'a> {
     /// The collectives of a library, of ranks on these cores.
     pub(super) fn new(parameters: &'a Parameters, cores: &[Core], recorded: bool) -> Self {
@@ -126,9 +115,15 @@ impl<'a> Collectives<'a> {
         (messages.word, *operation)
     }
 
-    /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
-    pub(super) fn start(&mut self, mpi: &mut Mpi<impl Observer>, start: CollectiveStart) -> OperationId {
-        let CollectiveStart { context, number, flow, root, messages } = start;
+    /// Starts a collective, the one with this number on the communicator with this context, and takes its first steps; the
+    /// operation that the rank is to wait for.
+    pub(super) fn start(
+        &mut self,
+        mpi: &mut Mpi<impl Observer>,
+        (context, number): (Context, u64),
+        (flow, root): (CollectiveFlow, Option<Rank>),
+        messages: MemberMessages,
+    ) -> OperationId {
         let (rank, members) = (messages.rank, &messages.members);
         let index = CollectiveId(self.instances.vacant_key() as u32);
         let operation = mpi.open(OperationKind::Collective);

@@ -16,7 +16,7 @@ use super::part::{Part, is_interleaved, parts};
 use super::storage_access::Piece;
 use super::two_phase::TwoPhase;
 use crate::observe::{CollectiveFlow, Observer, OperationId};
-use crate::ranks::collectives::{CollectiveStart, Collectives, MemberMessages, rootless};
+use crate::ranks::collectives::{Collectives, MemberMessages, rootless};
 use crate::ranks::ids::FileCallIndex;
 use crate::ranks::mpi::Mpi;
 use crate::ranks::operation::OperationKind;
@@ -272,8 +272,7 @@ impl Files {
         let file = &self.files[file.0];
         let (members, context) = (Rc::clone(&file.members), mpi.communicators.get(file.comm).context);
         let messages = MemberMessages::new(rank, word, members, steps.into());
-        let start = CollectiveStart { context, number, flow: CollectiveFlow::AllToAll, root: None, messages };
-        let operation = collectives.start(mpi, start);
+        let operation = collectives.start(mpi, (context, number), (CollectiveFlow::AllToAll, None), messages);
         self.wait(mpi, index, operation);
     }
 
@@ -311,10 +310,9 @@ impl Files {
         direction: Direction,
     ) -> Option<JointWay> {
         let aggregators = self.aggregators(mpi, file);
-        let Self { files, storage, .. } = self;
-        let file = &mut files[file.0];
+        let file = &mut self.files[file.0];
         let joint = file.joint.get_mut(&number)?;
-        let is_two_phase = match storage.collective {
+        let is_two_phase = match self.storage_accesses.storage.collective {
             CollectiveAccess::Automatic => is_interleaved(&joint.pieces),
             CollectiveAccess::TwoPhase => true,
             CollectiveAccess::Independent => false,
@@ -332,7 +330,7 @@ impl Files {
     /// The members of a file that access the storage in a collective access: the first at each host.
     fn aggregators(&self, mpi: &Mpi<impl Observer>, file: FileIndex) -> Vec<Member> {
         let members = &self.files[file.0].members;
-        let most = self.storage.aggregators.map_or(usize::MAX, |most| most as usize);
+        let most = self.storage_accesses.storage.aggregators.map_or(usize::MAX, |most| most as usize);
         let mut hosts = FxHashSet::default();
         let is_first = |member: &Member| hosts.insert(mpi.core(members.rank(*member)).host);
         (0..members.len() as u32).filter(is_first).take(most).collect()

@@ -40,7 +40,6 @@ use storage_access::StorageAccesses;
 
 /// All files and their storage.
 pub(super) struct Files {
-    storage: Storage,
     pub(super) storage_accesses: StorageAccesses,
     /// The files that each rank has open, by the numbers that it gives them.
     names: Vec<FxHashMap<FileId, OpenFile>>,
@@ -57,8 +56,7 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn new(ranks: usize, storage: Storage) -> Self {
         Self {
-            storage_accesses: StorageAccesses::new(&storage),
-            storage,
+            storage_accesses: StorageAccesses::new(storage),
             names: (0..ranks).map(|_| FxHashMap::default()).collect(),
             files: Slab::new(),
             opening: FxHashMap::default(),
@@ -87,8 +85,8 @@ impl Files {
 
     /// A sentence on storage that the platform does not describe, where it was used.
     pub(super) fn assumption(&self) -> Option<String> {
-        let disk = &self.storage.disk;
-        (self.storage.is_assumed && self.accesses > 0).then(|| {
+        let Storage { disk, is_assumed, .. } = &self.storage_accesses.storage;
+        (*is_assumed && self.accesses > 0).then(|| {
             let (read, write) = (disk.read_bandwidth.bytes_per_second / 1e9, disk.write_bandwidth.bytes_per_second / 1e9);
             let accesses = plural(self.accesses, "access to a file", "accesses to files");
             format!(

@@ -12,7 +12,7 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::Transfer;
 use titr_network::topology::HostId;
-use titr_platform::{Access, AccessId, DiskId, Disks, Servers, Storage, Striping};
+use titr_platform::{Access, AccessId, DiskId, Disks, Servers, Storage};
 
 use crate::observe::OperationId;
 use crate::ranks::ids::StorageAccessId;
@@ -29,9 +29,7 @@ pub(super) struct Piece {
 
 /// The storage, and the accesses to it in progress.
 pub(in crate::ranks) struct StorageAccesses {
-    servers: Servers,
-    striping: Striping,
-    control: Bytes,
+    pub(super) storage: Storage,
     disks: Disks,
     under_way: Slab<StorageAccess>,
     /// Accesses that the disks are done with, to be taken.
@@ -62,12 +60,10 @@ enum AccessStage {
 }
 
 impl StorageAccesses {
-    pub(super) fn new(storage: &Storage) -> Self {
+    pub(super) fn new(storage: Storage) -> Self {
         Self {
-            servers: storage.servers.clone(),
-            striping: storage.striping,
-            control: storage.control,
             disks: Disks::new(storage.disk),
+            storage,
             under_way: Slab::new(),
             done: Vec::new(),
             complete: Vec::new(),
@@ -84,11 +80,11 @@ impl StorageAccesses {
     /// The disks that serve an access of a rank at host `client`, and the bytes of each.
     pub(super) fn shares(&self, client: HostId, piece: Piece) -> Vec<(DiskId, Bytes)> {
         let Piece { first_server, start, bytes, .. } = piece;
-        match &self.servers {
+        match &self.storage.servers {
             Servers::Local => vec![(DiskId(client.0), bytes)],
-            Servers::Hosts(_) | Servers::Apart(_) => {
-                let servers = self.servers.count();
-                let shares = self.striping.shares(first_server % servers.max(1), servers, start, bytes);
+            servers @ (Servers::Hosts(_) | Servers::Apart(_)) => {
+                let servers = servers.count();
+                let shares = self.storage.striping.shares(first_server % servers.max(1), servers, start, bytes);
                 shares.into_iter().map(|(server, bytes)| (DiskId(server), bytes)).collect()
             }
         }
@@ -106,14 +102,14 @@ impl StorageAccesses {
         let access = StorageAccess { client, disk, direction, bytes, stage: AccessStage::Asked, operation };
         let id = StorageAccessId(self.under_way.insert(access) as u32);
         match self.server_of(disk) {
-            Some(server) => self.send(id, client, server, self.control),
+            Some(server) => self.send(id, client, server, self.storage.control),
             None => self.serve(now, id),
         }
     }
 
     /// The host of a disk that is reached over the network.
     fn server_of(&self, disk: DiskId) -> Option<HostId> {
-        match &self.servers {
+        match &self.storage.servers {
             Servers::Hosts(hosts) => hosts.get(disk.0 as usize).copied(),
             Servers::Local | Servers::Apart(_) => None,
         }
@@ -154,7 +150,7 @@ impl StorageAccesses {
             AccessStage::Served(_) => {
                 *stage = AccessStage::Answered;
                 if let Some(server) = self.server_of(disk) {
-                    self.send(id, server, client, self.control);
+                    self.send(id, server, client, self.storage.control);
                     return None;
                 }
             }

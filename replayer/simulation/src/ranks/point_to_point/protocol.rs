@@ -16,42 +16,16 @@ use titr_common::event::{Completion, MessageCompletion, Rank, SendMode};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::topology::HostId;
-use titr_platform::{EagerTransfer, LocalOverheads, Mpi, Overhead, Progress, Rendezvous, Spawn};
+use titr_platform::{EagerTransfer, LocalOverheads, Mpi, Overhead, Progress, Rendezvous};
 
 use crate::observe::OperationId;
 use crate::ranks::core::Core;
 
 /// The protocols and overheads of a simulated MPI library.
 pub(in crate::ranks) struct Protocol {
-    eager_threshold: Bytes,
-    eager_transfer: EagerTransfer,
-    send_overhead: Overhead,
-    isend_overhead: Overhead,
-    send_overlap: f64,
-    rendezvous_overhead: Overhead,
-    recv_overhead: Overhead,
-    /// Costs within hosts, where they differ.
-    local: Option<LocalProtocol>,
-    test_overhead: Seconds,
-    iprobe_overhead: Seconds,
-    access_overhead: Overhead,
-    progress: Progress,
-    rendezvous: Rendezvous,
-    spawn: Spawn,
-}
-
-/// The overheads of messages within hosts.
-struct LocalProtocol {
-    /// Of each rank.
-    hosts: Vec<HostId>,
-    /// `None`: those of all messages.
-    overheads: Option<LocalOverheads>,
-}
-
-impl LocalProtocol {
-    fn share_host(&self, (from, to): MessageEnds) -> bool {
-        self.hosts[from.0 as usize] == self.hosts[to.0 as usize]
-    }
+    pub(in crate::ranks) mpi: Mpi,
+    /// The host of each rank, where costs within hosts differ.
+    hosts: Option<Vec<HostId>>,
 }
 
 /// The ranks that send and receive a message.
@@ -61,42 +35,24 @@ impl Protocol {
     /// The protocols of a library for ranks on these cores.
     pub(in crate::ranks) fn new(mpi: &Mpi, cores: &[Core]) -> Self {
         let differs = mpi.local.is_some() || !mpi.collective_factors.is_empty();
-        let hosts = || cores.iter().map(|core| core.host).collect();
-        let local = differs.then(|| LocalProtocol { hosts: hosts(), overheads: mpi.local.clone() });
-        Self {
-            local,
-            eager_threshold: mpi.eager_threshold,
-            eager_transfer: mpi.eager_transfer,
-            send_overhead: mpi.send_overhead.clone(),
-            isend_overhead: mpi.isend_overhead.clone(),
-            send_overlap: mpi.send_overlap,
-            rendezvous_overhead: mpi.rendezvous_overhead.clone(),
-            recv_overhead: mpi.recv_overhead.clone(),
-            test_overhead: mpi.test_overhead,
-            iprobe_overhead: mpi.iprobe_overhead,
-            access_overhead: mpi.one_sided.origin_overhead.clone(),
-            progress: mpi.progress,
-            rendezvous: mpi.rendezvous,
-            spawn: mpi.spawn,
-        }
+        Self { mpi: mpi.clone(), hosts: differs.then(|| cores.iter().map(|core| core.host).collect()) }
     }
 
     /// Whether two ranks are on one host, where costs within hosts differ.
-    pub(in crate::ranks) fn share_host(&self, ends: MessageEnds) -> bool {
-        self.local.as_ref().is_some_and(|local| local.share_host(ends))
+    pub(in crate::ranks) fn share_host(&self, (from, to): MessageEnds) -> bool {
+        self.hosts.as_ref().is_some_and(|hosts| hosts[from.0 as usize] == hosts[to.0 as usize])
     }
 
     /// The overheads of a message within a host, if they are not those of all messages.
     #[inline]
     fn local(&self, ends: MessageEnds) -> Option<&LocalOverheads> {
-        let local = self.local.as_ref()?;
-        local.share_host(ends).then_some(local.overheads.as_ref()).flatten()
+        self.mpi.local.as_ref().filter(|_| self.share_host(ends))
     }
 
     /// Whether a send completes at once.
     pub(in crate::ranks) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
         match mode {
-            SendMode::Standard | SendMode::Ready => bytes < self.eager_threshold,
+            SendMode::Standard | SendMode::Ready => bytes < self.mpi.eager_threshold,
             SendMode::Buffered => true,
             SendMode::Synchronous => false,
         }
@@ -104,24 +60,24 @@ impl Protocol {
 
     /// Whether a message travels before it is matched.
     pub(in crate::ranks) fn travels_at_once(&self, mode: SendMode, bytes: Bytes) -> bool {
-        let is_early = self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold;
+        let is_early = self.mpi.eager_transfer == EagerTransfer::AtOnce && !self.has_separate_data(bytes);
         is_early && self.is_eager(mode, bytes)
     }
 
     /// Whether the request to send a message waits for the receiver's processor.
     pub(in crate::ranks) fn needs_receiver(&self, synchronous: bool, bytes: Bytes) -> bool {
-        self.progress == Progress::Calls && (synchronous || bytes >= self.eager_threshold)
+        self.mpi.progress == Progress::Calls && (synchronous || self.has_separate_data(bytes))
     }
 
     /// Whether a message has more data than its request carries.
     pub(in crate::ranks) fn has_separate_data(&self, bytes: Bytes) -> bool {
-        bytes >= self.eager_threshold
+        bytes >= self.mpi.eager_threshold
     }
 
     /// Whether a message waits for the sender's processor once the receiver has answered the request. A short one came with the
     /// request (`mca_pml_ob1_send_request_start_rndv`).
     pub(in crate::ranks) fn needs_sender(&self, bytes: Bytes) -> bool {
-        let sends = self.progress == Progress::Calls && self.rendezvous == Rendezvous::ClearToSend;
+        let sends = self.mpi.progress == Progress::Calls && self.mpi.rendezvous == Rendezvous::ClearToSend;
         sends && self.has_separate_data(bytes)
     }
 
@@ -148,9 +104,9 @@ impl Protocol {
             return SendCost { before: Seconds(0.0), after: local.send.of(bytes) };
         }
         if mode == SendMode::Synchronous || self.is_eager(mode, bytes) {
-            self.cost(&self.send_overhead, bytes)
+            self.cost(&self.mpi.send_overhead, bytes)
         } else {
-            self.rendezvous_overhead.of(bytes).into()
+            self.mpi.rendezvous_overhead.of(bytes).into()
         }
     }
 
@@ -160,33 +116,14 @@ impl Protocol {
         if let Some(local) = self.local(ends) {
             return SendCost { before: Seconds(0.0), after: local.send.of(bytes) };
         }
-        self.cost(&self.isend_overhead, bytes)
+        self.cost(&self.mpi.isend_overhead, bytes)
     }
 
     #[inline]
     fn cost(&self, overhead: &Overhead, bytes: Bytes) -> SendCost {
         let all = overhead.of(bytes).0;
-        SendCost { before: Seconds(all * (1.0 - self.send_overlap)), after: Seconds(all * self.send_overlap) }
-    }
-
-    /// The time that an access to a window takes before it sets out.
-    pub(in crate::ranks) fn cost_of_access(&self, bytes: Bytes) -> Seconds {
-        self.access_overhead.of(bytes)
-    }
-
-    /// The time of a test, before it finds something.
-    pub(in crate::ranks) fn cost_of_test(&self) -> Seconds {
-        self.test_overhead
-    }
-
-    /// The time of a probe that does not wait, before it finds something.
-    pub(in crate::ranks) fn cost_of_iprobe(&self) -> Seconds {
-        self.iprobe_overhead
-    }
-
-    /// The time of a call that starts this many processes, before they begin.
-    pub(in crate::ranks) fn cost_of_spawn(&self, processes: usize) -> Seconds {
-        self.spawn.of(processes)
+        let overlap = self.mpi.send_overlap;
+        SendCost { before: Seconds(all * (1.0 - overlap)), after: Seconds(all * overlap) }
     }
 
     /// The time that the completion of a receive takes, whose message was under way for this time. A copy within a host takes
@@ -204,7 +141,7 @@ impl Protocol {
                 let way = (under_way.seconds().0 - local.latency.0).max(0.0);
                 Seconds((local.receive.of(bytes).0 - way).max(0.0))
             }
-            None if is_eager => self.recv_overhead.of(bytes),
+            None if is_eager => self.mpi.recv_overhead.of(bytes),
             None => Seconds(0.0),
         }
     }

@@ -41,10 +41,12 @@ pub(super) struct Order {
     /// How many each thread has.
     events: Vec<u64>,
     requests: FxHashMap<RequestId, KnownRequest>,
-    communicators: FxHashMap<CommId, KnownCommunicator>,
-    windows: FxHashMap<WinId, KnownWindow>,
-    files: FxHashMap<FileId, KnownFile>,
+    communicators: FxHashMap<CommId, Known<CommId>>,
+    windows: FxHashMap<WinId, Known<WinId>>,
+    files: FxHashMap<FileId, Known<FileId>>,
     numbers: u32,
+    /// Whether what is made keeps the number of the trace.
+    keeps_numbers: bool,
 }
 
 struct KnownRequest {
@@ -81,26 +83,22 @@ impl LastUses {
     }
 }
 
-struct KnownCommunicator {
-    id: CommId,
-    uses: LastUses,
+/// A communicator, a window or a file.
+struct Known<I> {
+    id: I,
+    /// The event that made a communicator.
     made: Option<Step>,
-    collective: Option<Step>,
-}
-
-struct KnownWindow {
-    id: WinId,
-    /// The event that made the window, or the last that synchronised.
+    /// The last collective call on a communicator or file, or synchronisation of a window; at first, the event that made the
+    /// window or opened the file.
     last: Option<Step>,
-    /// The accesses since then.
-    accesses: LastUses,
+    /// The uses, of a window since `last`.
+    uses: LastUses,
 }
 
-struct KnownFile {
-    id: FileId,
-    /// The event that opened the file, or the last collective call on it.
-    collective: Option<Step>,
-    uses: LastUses,
+impl<I> Known<I> {
+    fn new(id: I, made: Option<Step>, last: Option<Step>) -> Self {
+        Self { id, made, last, uses: LastUses::default() }
+    }
 }
 
 impl Order {
@@ -110,7 +108,7 @@ impl Order {
         let mut this = Self::default();
         for OpenRequest { id, comm, is_persistent: persistent, is_active: active } in requests {
             let comm = comm.map(|comm| (comm, comm));
-            this.communicators.extend(comm.map(|(comm, _)| (comm, KnownCommunicator::new(comm, None))));
+            this.communicators.extend(comm.map(|(comm, _)| (comm, Known::new(comm, None, None))));
             this.requests.insert(id, KnownRequest { id, persistent, active, comm, named });
         }
         this
@@ -128,27 +126,10 @@ impl Order {
                 request.use_communicator(&mut self.communicators, here);
             }
         });
-        event.communicators(|id, use_| {
-            if use_ == ObjectUse::Makes {
-                self.communicators.insert(*id, KnownCommunicator::new(*id, Some(here)));
-            } else {
-                self.use_communicator(id, use_, here, &mut Vec::new());
-            }
-        });
-        if let Event::OneSided(event) = &mut event {
-            let (id, use_) = event.window();
-            if use_ == ObjectUse::Makes {
-                self.windows.insert(*id, KnownWindow { id: *id, last: Some(here), accesses: LastUses::default() });
-            } else {
-                self.use_window(id, use_, here, &mut Vec::new());
-            }
-        }
-        if let Event::File(event) = &mut event
-            && let Some((id, use_)) = event.file()
-        {
-            // A file that it opens keeps the number of the trace.
-            self.use_file(id, if use_ == ObjectUse::Makes { ObjectUse::Orders } else { use_ }, here, &mut Vec::new());
-        }
+        self.keeps_numbers = true;
+        event.communicators(|id, use_| self.use_communicator(id, use_, here, &mut Vec::new()));
+        self.use_windows_and_files(&mut event, here, &mut Vec::new());
+        self.keeps_numbers = false;
     }
 
     /// Takes the next event of the trace, by `thread`. Replaces the numbers it names, and the unnamed requests it
@@ -169,15 +150,7 @@ impl Order {
         });
         asks.iter_mut().for_each(|id| self.name(id, RequestUse::Completes, None, here, &mut after));
         event.requests(|id, use_| self.name(id, use_, comm, here, &mut after));
-        if let Event::OneSided(event) = event {
-            let (id, use_) = event.window();
-            self.use_window(id, use_, here, &mut after);
-        }
-        if let Event::File(event) = event
-            && let Some((id, use_)) = event.file()
-        {
-            self.use_file(id, use_, here, &mut after);
-        }
+        self.use_windows_and_files(event, here, &mut after);
         if let Event::Finalize = event {
             after.extend((0..).zip(&self.events).map(|(thread, &number)| Step { thread, number }));
         }
@@ -200,7 +173,7 @@ impl Order {
         after: &mut Vec<Step>,
     ) {
         if let RequestUse::Makes { persistent } = naming {
-            let (new, comm) = (RequestId(self.fresh()), comm.filter(|_| persistent));
+            let (new, comm) = (RequestId(self.number(id.0)), comm.filter(|_| persistent));
             let request = KnownRequest { id: new, persistent, active: !persistent, comm, named: here };
             self.requests.insert(std::mem::replace(id, request.id), request);
             return;
@@ -231,16 +204,16 @@ impl Order {
     fn use_communicator(&mut self, id: &mut CommId, use_: ObjectUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
         if use_ == ObjectUse::Makes {
-            *id = CommId(self.fresh());
-            self.communicators.insert(told, KnownCommunicator::new(*id, Some(here)));
+            *id = CommId(self.number(told.0));
+            self.communicators.insert(told, Known::new(*id, Some(here), None));
             return;
         }
-        let communicator = self.communicators.entry(told).or_insert_with(|| KnownCommunicator::new(told, None));
+        let communicator = self.communicators.entry(told).or_insert_with(|| Known::new(told, None, None));
         *id = communicator.id;
         after.extend(communicator.made);
         match use_ {
-            ObjectUse::Makes | ObjectUse::Accesses => {}
-            ObjectUse::Orders => after.extend(communicator.collective.replace(here)),
+            ObjectUse::Accesses | ObjectUse::Makes => {}
+            ObjectUse::Orders => after.extend(communicator.last.replace(here)),
             ObjectUse::Frees => communicator.uses.append_to(after),
         }
         communicator.uses.note(here);
@@ -249,26 +222,37 @@ impl Order {
         }
     }
 
+    fn use_windows_and_files(&mut self, event: &mut Event, here: Step, after: &mut Vec<Step>) {
+        if let Event::OneSided(event) = event {
+            let (id, use_) = event.window();
+            self.use_window(id, use_, here, after);
+        }
+        if let Event::File(event) = event
+            && let Some((id, use_)) = event.file()
+        {
+            self.use_file(id, use_, here, after);
+        }
+    }
+
     fn use_window(&mut self, id: &mut WinId, use_: ObjectUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
         if use_ == ObjectUse::Makes {
-            *id = WinId(self.fresh());
-            self.windows.insert(told, KnownWindow { id: *id, last: Some(here), accesses: LastUses::default() });
+            *id = WinId(self.number(told.0));
+            self.windows.insert(told, Known::new(*id, None, Some(here)));
             return;
         }
-        let known = || KnownWindow { id: told, last: None, accesses: LastUses::default() };
-        let window = self.windows.entry(told).or_insert_with(known);
+        let window = self.windows.entry(told).or_insert_with(|| Known::new(told, None, None));
         *id = window.id;
         after.extend(window.last);
         match use_ {
             ObjectUse::Makes => {}
-            ObjectUse::Accesses => window.accesses.note(here),
+            ObjectUse::Accesses => window.uses.note(here),
             ObjectUse::Orders => {
-                window.accesses.append_to(after);
+                window.uses.append_to(after);
                 window.last = Some(here);
             }
             ObjectUse::Frees => {
-                window.accesses.append_to(after);
+                window.uses.append_to(after);
                 self.windows.remove(&told);
             }
         }
@@ -277,17 +261,16 @@ impl Order {
     fn use_file(&mut self, id: &mut FileId, use_: ObjectUse, here: Step, after: &mut Vec<Step>) {
         let told = *id;
         if use_ == ObjectUse::Makes {
-            *id = FileId(self.fresh());
-            self.files.insert(told, KnownFile { id: *id, collective: Some(here), uses: LastUses::default() });
+            *id = FileId(self.number(told.0));
+            self.files.insert(told, Known::new(*id, None, Some(here)));
             return;
         }
-        let known = || KnownFile { id: told, collective: None, uses: LastUses::default() };
-        let file = self.files.entry(told).or_insert_with(known);
+        let file = self.files.entry(told).or_insert_with(|| Known::new(told, None, None));
         *id = file.id;
-        after.extend(file.collective);
+        after.extend(file.last);
         match use_ {
             ObjectUse::Makes | ObjectUse::Accesses => {}
-            ObjectUse::Orders => file.collective = Some(here),
+            ObjectUse::Orders => file.last = Some(here),
             ObjectUse::Frees => file.uses.append_to(after),
         }
         file.uses.note(here);
@@ -296,7 +279,11 @@ impl Order {
         }
     }
 
-    fn fresh(&mut self) -> u32 {
+    /// The number of what the trace calls `told`, and is made now.
+    fn number(&mut self, told: u32) -> u32 {
+        if self.keeps_numbers {
+            return told;
+        }
         self.numbers = (self.numbers + 1) % FRESH;
         FRESH | self.numbers
     }
@@ -304,18 +291,12 @@ impl Order {
 
 impl KnownRequest {
     /// Records that an event names the request, which keeps its communicator in use.
-    fn use_communicator(&self, communicators: &mut FxHashMap<CommId, KnownCommunicator>, here: Step) {
+    fn use_communicator(&self, communicators: &mut FxHashMap<CommId, Known<CommId>>, here: Step) {
         if let Some((told, id)) = self.comm
             && let Some(communicator) = communicators.get_mut(&told)
             && communicator.id == id
         {
             communicator.uses.note(here);
         }
-    }
-}
-
-impl KnownCommunicator {
-    fn new(id: CommId, made: Option<Step>) -> Self {
-        Self { id, uses: LastUses::default(), made, collective: None }
     }
 }

@@ -26,7 +26,6 @@ pub(crate) struct Observed<'o> {
     pub stages: Vec<&'o [CallId]>,
 }
 
-/// The peers of a call.
 #[derive(Clone, Debug, PartialEq)]
 enum Peers {
     All(PeerRule),
@@ -35,7 +34,6 @@ enum Peers {
     Stage,
 }
 
-/// A volume of a call.
 #[derive(Clone, Debug, PartialEq)]
 struct VolumeRule {
     /// The volume in the largest recording by role, in the first stage.
@@ -46,7 +44,6 @@ struct VolumeRule {
     scalings: Vec<Scaling>,
 }
 
-/// A tag of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TagRule {
     /// The tag in the first stage of the largest recording.

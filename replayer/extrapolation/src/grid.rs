@@ -6,7 +6,6 @@ use std::str::FromStr;
 use thiserror::Error;
 use titr_common::event::Rank;
 
-/// The largest number of dimensions.
 pub(crate) const MOST_DIMENSIONS: usize = 3;
 
 /// The place of a rank along each dimension; 0 along those that a grid does not have.

@@ -246,7 +246,6 @@ pub(crate) enum Iterations {
     Inverse(u64, Size),
 }
 
-/// A size of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Side(usize),

@@ -11,7 +11,6 @@ use crate::grid::{Grid, MOST_DIMENSIONS};
 /// The grid of each recording, and that of the extrapolated trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Growth {
-    /// The grid of each recording.
     pub recorded: Vec<Grid>,
     /// The grid of the extrapolated trace; `None` if its number of ranks forms none by the same law.
     pub target: Option<Grid>,

@@ -42,7 +42,6 @@ use titr_common::trace::manifest::{Ended, Mode};
 
 use failure::Failure;
 use growth::{Growth, growths};
-use output::WriteError;
 use program::Program;
 use recording::{Calls, Recording};
 
@@ -90,11 +89,11 @@ pub fn extrapolate(
     let read = |(path, trace): &&NamedTrace<'_>| Recording::read(path, trace, &mut calls);
     let recordings = traces.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let program = program(&recordings, ranks, grid, &calls)?;
-    let growth = Growth { recorded: program.grids.clone(), target: Some(program.target.clone()) };
-    let events = output::write(&program, &recordings, &calls, command, output).map_err(|error| match error {
-        WriteError::Failure(failure) => failure.into_error(growth, &recordings, ranks),
-        WriteError::Io(error) => error.into(),
-    })?;
+    let wrong = |failure: Failure| {
+        let growth = Growth { recorded: program.grids.clone(), target: Some(program.target.clone()) };
+        failure.into_error(growth, &recordings, ranks)
+    };
+    let events = output::write(&program, &recordings, &calls, command, output, &wrong)?;
     let Program { grids: recorded, target: grid, work_error, volume_error, .. } = program;
     Ok(Extrapolated { recorded, grid, events, work_error, volume_error })
 }

@@ -10,6 +10,7 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, RankWriter};
 use titr_common::units::Instructions;
 
+use crate::error::ExtrapolationError;
 use crate::failure::Failure;
 use crate::group_program::{GroupProgram, Part};
 use crate::outline::Item;
@@ -17,26 +18,16 @@ use crate::program::Program;
 use crate::recording::{Calls, Recording, Step};
 use crate::scaling::Scaling;
 
-/// An error in writing, or a call that no rule gives.
-pub(crate) enum WriteError {
-    Failure(Failure),
-    Io(io::Error),
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// Writes the trace into `directory`, which is missing or empty. Returns the number of events.
+/// Writes the trace into `directory`, which is missing or empty. Returns the number of events. `wrong` makes the error of a call
+/// that no rule gives.
 pub(crate) fn write(
     program: &Program,
     recordings: &[Recording],
     calls: &Calls,
     command: Vec<String>,
     directory: &Path,
-) -> Result<u64, WriteError> {
+    wrong: &impl Fn(Failure) -> ExtrapolationError,
+) -> Result<u64, ExtrapolationError> {
     if directory.is_file() {
         let what = format!("{}: a file: name a new or an empty directory for the output", directory.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, what).into());
@@ -59,7 +50,7 @@ pub(crate) fn write(
         }
         let writer = RankWriter::create(directory, rank).map_err(|error| named(directory, error))?;
         let entry_so_far = entry.clone().with(|entry| entry.ended = Ended::Finalize);
-        *entry = write_rank(program, &source, rank, calls, writer)?
+        *entry = write_rank(program, &source, rank, calls, writer, wrong)?
             .finish(entry_so_far)
             .map_err(|error| named(directory, error))?;
         events += entry.events;
@@ -103,33 +94,35 @@ fn write_rank(
     rank: Rank,
     calls: &Calls,
     mut writer: RankWriter,
-) -> Result<RankWriter, WriteError> {
+    wrong: &impl Fn(Failure) -> ExtrapolationError,
+) -> Result<RankWriter, ExtrapolationError> {
     let (grid, largest) = (&program.target, program.largest());
-    let failure = || WriteError::Failure(Failure::NoSuchPlace(rank, grid.clone()));
+    let failure = || wrong(Failure::NoSuchPlace(rank, grid.clone()));
     let group = program.group_of(rank).ok_or_else(failure)?;
     let GroupProgram { parts, loops, rule_of, rules, work, .. } = group;
     let factors: Vec<f64> = work.iter().map(|scaling: &Scaling| scaling.factor(largest, grid)).collect();
     let mut sizes: FxHashMap<CommId, usize> =
         [(CommId::WORLD, grid.places() as usize), (CommId::SELF, 1)].into_iter().collect();
     let mut events = FxHashMap::default();
-    let mut write = |writer: &mut RankWriter, rule: usize, step: usize, stage: usize| -> Result<(), WriteError> {
-        let factor = factors.get(rule).copied().unwrap_or(1.0);
-        if let Some(work) = source.work(step, factor) {
-            writer.write(ThreadId::MAIN, &work)?;
-        }
-        let event = match events.entry((rule, stage)) {
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                let parts = rules[rule].call(rank, grid, largest, stage, program.room).map_err(WriteError::Failure)?;
-                &*entry.insert(calls.event(parts, |comm| sizes.get(&comm).copied().unwrap_or_default()))
+    let mut write =
+        |writer: &mut RankWriter, rule: usize, step: usize, stage: usize| -> Result<(), ExtrapolationError> {
+            let factor = factors.get(rule).copied().unwrap_or(1.0);
+            if let Some(work) = source.work(step, factor) {
+                writer.write(ThreadId::MAIN, &work)?;
             }
+            let event = match events.entry((rule, stage)) {
+                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    let parts = rules[rule].call(rank, grid, largest, stage, program.room).map_err(wrong)?;
+                    &*entry.insert(calls.event(parts, |comm| sizes.get(&comm).copied().unwrap_or_default()))
+                }
+            };
+            if let Event::CommCreate(_, _, Some(group)) = event {
+                sizes.insert(group.id, group.members.len());
+            }
+            Ok(writer.write(ThreadId::MAIN, event)?)
         };
-        if let Event::CommCreate(_, _, Some(group)) = event {
-            sizes.insert(group.id, group.members.len());
-        }
-        Ok(writer.write(ThreadId::MAIN, event)?)
-    };
-    let mut write_part = |writer: &mut RankWriter, part: &Part| -> Result<(), WriteError> {
+    let mut write_part = |writer: &mut RankWriter, part: &Part| -> Result<(), ExtrapolationError> {
         match part.item {
             Item::Call => write(writer, rule_of[part.rule], part.step, 0),
             Item::Stages(stages) => {
@@ -148,7 +141,7 @@ fn write_rank(
     let mut next = 0;
     while let Some(part) = parts.get(next) {
         if let Some(varying) = loops.get(&next) {
-            for iteration in 0..varying.iterations(grid).map_err(WriteError::Failure)? {
+            for iteration in 0..varying.iterations(grid).map_err(wrong)? {
                 // Iterations beyond those recorded compute as much as the last recorded one.
                 let like = next + varying.parts * varying.recorded.saturating_sub(1).min(iteration as usize);
                 parts.iter().skip(like).take(varying.parts).try_for_each(|part| write_part(&mut writer, part))?;

@@ -8,12 +8,9 @@ use titr_common::event::{
 };
 use titr_common::units::{Bytes, Instructions};
 
-/// A volume of an event.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Volume<'e> {
-    /// An amount of data.
     Bytes(&'e mut Bytes),
-    /// An amount of computation.
     Work(&'e mut Instructions),
 }
 

@@ -14,7 +14,7 @@ use crate::cluster::comments;
 use crate::cluster::{Hosts, cluster, figures};
 use crate::compute::ComputeRate;
 use crate::directions::Duplexity;
-use crate::fit::{Fit, FitError};
+use crate::fit::{Fit, NoPingPong};
 use crate::host_links::{Direction, HostLinks};
 use crate::measurements::Measurements;
 use crate::noise::Confidence;
@@ -44,7 +44,7 @@ pub struct Calibration {
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum CalibrationError {
     #[error(transparent)]
-    Fit(#[from] FitError),
+    Fit(#[from] NoPingPong),
     #[error("--topology {topology} has {has} hosts, and the ranks ran on {found}: {}", hosts.join(", "))]
     TooFewHosts { topology: NamedTopology, has: u64, found: usize, hosts: Vec<String> },
     #[error("--topology {topology}: {source}")]

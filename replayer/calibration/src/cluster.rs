@@ -18,20 +18,15 @@ use crate::robust::Line;
 use crate::segments::Segment;
 use crate::topology::NamedTopology;
 
-/// The hosts of a platform.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Hosts {
-    /// The number of hosts.
     pub count: u32,
     /// Ranks that a host has room for.
     pub cores: u32,
-    /// The speed of a core.
     pub speed: Speed,
     /// The source of the speed.
     pub speed_is: &'static str,
-    /// Their links.
     pub links: HostLinks,
-    /// Their inside and their cards.
     pub inside: HostsFit,
     /// The part of the speed at which cores compute in regions of the program, by their names.
     pub regions: BTreeMap<String, f64>,

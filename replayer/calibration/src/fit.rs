@@ -58,13 +58,10 @@ pub struct Fit {
     pub noise: f64,
 }
 
-/// A reason why nothing can be fitted.
+/// Nothing can be fitted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum FitError {
-    /// There is no ping-pong.
-    #[error("there is no ping-pong of at least two sizes among the measurements: calibrate with at least two ranks")]
-    NoPingPong,
-}
+#[error("there is no ping-pong of at least two sizes among the measurements: calibrate with at least two ranks")]
+pub struct NoPingPong;
 
 /// A platform has no factor of zero: the latency of the first line is at most this many times the latency of another
 /// line.
@@ -78,7 +75,7 @@ impl Fit {
     ///
     /// # Errors
     /// If no two ranks exchanged messages.
-    pub(crate) fn of(measurements: &Measurements) -> Result<Self, FitError> {
+    pub(crate) fn of(measurements: &Measurements) -> Result<Self, NoPingPong> {
         Self::with_burst(measurements, buckets::burst(measurements))
     }
 
@@ -86,11 +83,11 @@ impl Fit {
     ///
     /// # Errors
     /// If no two ranks exchanged messages.
-    pub(crate) fn with_burst(measurements: &Measurements, burst: Option<Bytes>) -> Result<Self, FitError> {
+    pub(crate) fn with_burst(measurements: &Measurements, burst: Option<Bytes>) -> Result<Self, NoPingPong> {
         let is_one_host = measurements.hosts.len() < 2;
         let usable = |series: &&Series| series.points.len() >= 2;
         let ping_pong = |local| measurements.first(Pattern::PingPong, local).filter(usable);
-        let alone = ping_pong(is_one_host).ok_or(FitError::NoPingPong)?;
+        let alone = ping_pong(is_one_host).ok_or(NoPingPong)?;
         let (times, local) = (alone.medians(), ping_pong(true).map(Series::medians));
         let eager_threshold = eager::threshold(&measurements.late_receives);
         let is_eager = |bytes: Bytes| eager_threshold.is_none_or(|threshold| bytes < threshold);

@@ -38,7 +38,7 @@ mod trains;
 
 pub use calibration::{Calibration, CalibrationError};
 pub use compute::{ComputeRate, NoRate};
-pub use fit::FitError;
+pub use fit::NoPingPong;
 pub use measurements::Measurements;
 pub use runs::{RefineError, Refinement};
 pub use topology::NamedTopology;

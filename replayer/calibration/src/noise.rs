@@ -4,7 +4,7 @@
 use titr_common::statistics::quantile;
 use titr_simulation::Draw;
 
-use crate::fit::{Fit, FitError};
+use crate::fit::{Fit, NoPingPong};
 use crate::measurements::{Measurements, Pattern, Point, SMALL};
 use crate::robust::{MEDIAN_DEVIATION, median, scatter, spread, standard_error_of_median};
 use crate::trains::Limit;
@@ -74,7 +74,7 @@ impl Confidence {
     ///
     /// # Errors
     /// If there is nothing to fit to.
-    pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Result<Self, FitError> {
+    pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Result<Self, NoPingPong> {
         let refit = |number| Fit::with_burst(&redrawn(measurements, Draw { seed: 0, number }), fit.burst);
         Ok(Self { refits: (0..REFITS).map(refit).collect::<Result<_, _>>()? })
     }

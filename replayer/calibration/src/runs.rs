@@ -451,7 +451,6 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// A whole file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -463,7 +462,6 @@ struct File {
     /// Keys of the platform that are flags, which are tried both ways.
     #[serde(default)]
     pub choices: Vec<Spanned<String>>,
-    /// The runs.
     #[serde(default)]
     pub run: Vec<RunTable>,
 }

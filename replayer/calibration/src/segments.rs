@@ -24,7 +24,6 @@ pub struct Segment {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CurvePoint {
-    /// The size.
     pub bytes: Bytes,
     /// The time in seconds.
     pub seconds: f64,

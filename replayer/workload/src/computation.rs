@@ -71,7 +71,6 @@ impl Transformation for Normalise {
     }
 }
 
-/// Changes the computation of one rank.
 struct ScaleCompute {
     computation: Computation,
     scale: f64,

@@ -82,7 +82,6 @@ impl Batch {
 
 /// The reader of one rank's source, which gives the events in batches.
 pub(super) struct BatchReader<S> {
-    /// The file of the source.
     pub(super) path: Option<PathBuf>,
     /// The origin of the events, if they can be read again.
     pub(super) origin: Option<Arc<dyn EventOrigin>>,
@@ -91,7 +90,6 @@ pub(super) struct BatchReader<S> {
     reading: ReadBy<S>,
 }
 
-/// The reader of the source.
 enum ReadBy<S> {
     /// The thread that needs the batch.
     Asker(Box<S>),

@@ -107,7 +107,6 @@ impl Benchmark {
         })
     }
 
-    /// Whether ranks communicate in pairs.
     pub(crate) fn has_pairs(self) -> bool {
         matches!(self, Self::PingPong | Self::PingPing | Self::Uniband | Self::Biband)
     }

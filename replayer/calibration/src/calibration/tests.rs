@@ -198,7 +198,7 @@ fn a_topology_with_too_few_hosts_is_refused() {
 #[test]
 fn one_rank_cannot_be_fitted() {
     let alone = Measurements { series: Vec::new(), ..TYPICAL.measure(0.0) };
-    assert_eq!(Fit::of(&alone), Err(FitError::NoPingPong));
+    assert_eq!(Fit::of(&alone), Err(NoPingPong));
 }
 
 #[test]

@@ -44,7 +44,6 @@ impl Facts {
         self.requests.clear();
     }
 
-    /// An event was seen ahead.
     pub(super) fn see(&mut self, event: EventRef<'_>) {
         let mut mark = |request, mark| self.requests.entry(request).or_default().push_back(mark);
         if let EventRef::Event(&Event::Matched(request, source, tag)) = event {

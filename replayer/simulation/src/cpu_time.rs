@@ -8,3 +8,8 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
+
+/// A count by time; 0 in no time.
+pub(crate) fn per_second(count: f64, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { count / time.as_secs_f64() }
+}

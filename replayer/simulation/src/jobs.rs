@@ -7,9 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_common::trace::{
-    ChangedEvents, EventSource, Located, LocatedEvents, RankSources, Trace, TraceError, Transformation,
-};
+use titr_common::trace::{ChangedEvents, EventSource, Located, LocatedEvents, RankSources, Trace, TraceError};
 use titr_common::units::Seconds;
 use titr_platform::Platform;
 use titr_platform::job_mix::{Job, JobMix};
@@ -110,15 +108,11 @@ impl JobResult {
     }
 }
 
-/// The transformation of a trace of several jobs that leaves the ranks of one job only, which then are the ranks from 0 on.
-pub(crate) struct OnlyJob<'a>(pub &'a Job);
-
-impl Transformation for OnlyJob<'_> {
-    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let Range { start, end } = self.0.ranks;
-        let is_partial = trace.is_partial();
-        Ok(Trace::new(end - start, JobSources { trace, first: start }).partial(is_partial))
-    }
+/// The ranks of one job only, of a trace of several jobs: they then are the ranks from 0 on.
+pub(crate) fn only_job(trace: Trace, job: &Job) -> Trace {
+    let Range { start, end } = job.ranks;
+    let is_partial = trace.is_partial();
+    Trace::new(end - start, JobSources { trace, first: start }).partial(is_partial)
 }
 
 /// The ranks of one of several jobs.

@@ -24,14 +24,12 @@ pub struct Draw {
     pub number: u32,
 }
 
-/// The subject of random choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
     /// The value of a key of the platform.
     Key,
     /// The recorded volumes of computation.
     Volumes,
-    /// The detours of a rank.
     Detours,
     Message,
     /// The choices that a run makes itself: its placement, and the packets of its network.
@@ -75,7 +73,6 @@ impl Draw {
         CoreDetours { detours, seed: self.chances(Subject::Detours, rank.0.into()).next() }
     }
 
-    /// The choices on one subject.
     fn chances(self, subject: Subject, which: u64) -> Chances {
         let replay = chance(self.seed, u64::from(self.number), 0);
         Chances { seed: chance(replay, subject as u64, which), used: 0 }
@@ -144,7 +141,6 @@ impl Interruptions for CoreDetours {
     }
 }
 
-/// The ends of a message.
 type Ends = (HostId, HostId, Option<Connection>);
 
 /// A network in which the time of each message is multiplied by a random factor, whose mean is 1.

@@ -55,7 +55,6 @@ impl Comparison {
         Self { classes }
     }
 
-    /// Whether all ranks count alike.
     pub(crate) fn alike(&self) -> bool {
         let Some((reference, others)) = self.classes.split_first() else { return true };
         others.iter().all(|class| {

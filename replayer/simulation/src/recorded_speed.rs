@@ -1,11 +1,12 @@
 //! The speed at which the ranks of a trace computed when they were recorded, for hosts that have a multiple of it.
 
 use titr_common::event::Rank;
-use titr_common::format::{count, plural};
 use titr_common::trace::Trace;
 use titr_common::trace::manifest::{Counter, Manifest, Mode};
 use titr_common::units::Speed;
 use titr_platform::{HostSpeed, Platform};
+
+use crate::warnings::many;
 
 /// The speed of a core on which computation of an unknown speed was recorded.
 const UNKNOWN: Speed = Speed { per_second: 1e9 };
@@ -55,10 +56,9 @@ impl<'a> RecordedSpeeds<'a> {
         let unknown = (0..ranks).filter(|&rank| self.known(Rank(rank)).is_none()).count() as u64;
         if unknown > 0 && platform.speeds.iter().any(is_of_recorded) {
             warnings.push(format!(
-                "the trace does not say how fast {} {} computed: 1 Ginstr/s is taken for it (--set hosts.speed='… Ginstr/s' \
+                "the trace does not say how fast {} computed: 1 Ginstr/s is taken for it (--set hosts.speed='… Ginstr/s' \
                  sets a speed)",
-                count(unknown),
-                plural(unknown, "rank", "ranks")
+                many(unknown, "rank", "ranks")
             ));
         }
         let timed = (0..ranks).filter_map(|rank| self.counter(Rank(rank))).find(|counter| counter.rate.is_some());

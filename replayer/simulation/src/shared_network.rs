@@ -128,8 +128,10 @@ impl SharedNetwork {
         }
     }
 
-    fn next_load(&self) -> Option<Time> {
-        self.loads.iter().filter_map(BackgroundTraffic::next).min()
+    /// The next event of the network or of a load.
+    fn next(&mut self) -> Option<Time> {
+        let loads = self.loads.iter().filter_map(BackgroundTraffic::next).map(|at| at.max(self.now));
+        self.network.next_event().into_iter().chain(loads).min()
     }
 }
 
@@ -168,16 +170,12 @@ impl Network for SharedNetwork {
             // Otherwise, the loads would have events for ever.
             return Some(Time::NEVER);
         }
-        self.network.next_event().into_iter().chain(self.next_load().map(|at| at.max(self.now))).min()
+        self.next()
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         self.met.clear();
-        loop {
-            let load = self.next_load().map(|at| at.max(self.now));
-            let Some(next) = self.network.next_event().into_iter().chain(load).min().filter(|next| *next <= now) else {
-                break;
-            };
+        while let Some(next) = self.next().filter(|next| *next <= now) {
             self.network.advance(next, &mut self.arrived);
             self.now = next;
             self.receive(next, delivered);
@@ -197,7 +195,6 @@ impl Network for SharedNetwork {
     }
 }
 
-/// The owner of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Owner {
     Job(usize),
@@ -254,7 +251,6 @@ pub(super) struct Passage {
     pub transfer: Transfer,
     /// The time at which it entered the links.
     pub entered: Time,
-    /// The rails that it takes.
     pub rails: Stripes,
 }
 

@@ -15,6 +15,7 @@ use titr_platform::job_mix::JobMix;
 use titr_platform::{Model, PlacementError, Platform, Policy, Spawn};
 use titr_workload::{Computation, ComputeScaling, Normalise, RegionSpeeds};
 
+use crate::cpu_time::per_second;
 use crate::efficiencies::Efficiencies;
 use crate::jobs::{JobResult, SharedLink};
 use crate::noise::Draw;
@@ -207,10 +208,19 @@ impl<'a> Simulation<'a> {
             return Err(SimulationError::NoRuns);
         }
         let (normalisation, unlike) = self.normalisation()?;
-        let read_ahead = self.read_ahead && !(self.runs > 1 && self.jobs.are_several());
         // Before anything is read: a platform that is too small is the likelier mistake.
         let hosts = self.platform.place(self.trace.ranks())?.0;
-        let replay = self.prepare(&normalisation, read_ahead)?;
+        let replay = PreparedReplay {
+            original: self.trace,
+            trace: self.transformed(&normalisation)?,
+            worth: normalisation.worth.as_slice().into(),
+            first: Rank(0),
+            causality: self.causality,
+            draw: self.draw,
+            recorded_collectives: self.recorded_collectives,
+            mix: self.mix,
+            read_ahead: self.read_ahead && !(self.runs > 1 && self.jobs.are_several()),
+        };
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
         observers.extend(more.into_iter().map(|observer| observer as &mut dyn Observer));
@@ -241,26 +251,14 @@ impl<'a> Simulation<'a> {
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
         let no_prediction =
             warnings::no_prediction(outcome.waiting, outcome.ranks as u64).into_iter().collect::<Vec<_>>();
-        let (waiting_ranks, torn) = (outcome.waiting, warnings::torn(&outcome.torn));
+        let torn = warnings::torn(&outcome.torn);
         let mut recording = self.trace.manifest().map(Recording::of);
         if let Some(ended) = warnings::torn_ranks(&outcome.torn) {
             let unknown = || Recording::of(&Manifest::of_unknown_origin(outcome.ranks as u32));
             recording.get_or_insert_with(unknown).ended.get_or_insert(ended);
         }
-        let Outcome {
-            ranks,
-            events,
-            computed,
-            messages,
-            bytes,
-            spawned,
-            started,
-            warnings,
-            approximations,
-            observer: breakdown,
-            ..
-        } = outcome;
-        let per_rank: Vec<_> = breakdown.per_rank().collect();
+        let Outcome { ranks, computed, .. } = outcome;
+        let per_rank: Vec<_> = outcome.observer.per_rank().collect();
         if computed.0 == 0.0
             && self.computation == Computation::Counted
             && let Some(recording) = recording.as_mut().filter(|_| per_rank.iter().any(|shares| shares.compute.0 > 0.0))
@@ -281,7 +279,7 @@ impl<'a> Simulation<'a> {
         let mut shared = self.mix.map_or_else(Vec::new, |mix| SharedLink::of_jobs(mix, &shared, platform));
         let jobs: Vec<JobResult> = jobs
             .iter()
-            .zip(started.into_iter().zip(alone))
+            .zip(outcome.started.into_iter().zip(alone))
             .zip(&mut shared)
             .map(|((job, (started, alone)), shared)| {
                 JobResult::of(job, started, &per_rank, alone, std::mem::take(shared))
@@ -293,13 +291,13 @@ impl<'a> Simulation<'a> {
             recording,
             ranks,
             worlds: if jobs.is_empty() { WorldRanks::of(self.trace) } else { Vec::new() },
-            spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { spawned } else { 0 },
-            waiting_ranks,
+            spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { outcome.spawned } else { 0 },
+            waiting_ranks: outcome.waiting,
             hosts_used: hosts.iter().collect::<HashSet<_>>().len(),
-            events,
+            events: outcome.events,
             computed,
-            messages,
-            bytes,
+            messages: outcome.messages,
+            bytes: outcome.bytes,
             efficiencies: Efficiencies::of(&per_rank, simulated_time).filter(|_| jobs.is_empty()),
             jobs,
             per_rank,
@@ -317,8 +315,8 @@ impl<'a> Simulation<'a> {
                 torn,
                 of_speeds,
                 of_platform,
-                warnings,
-                approximations,
+                outcome.warnings,
+                outcome.approximations,
                 of_manifest,
                 unlike,
                 self.trace.untranslated(),
@@ -327,20 +325,6 @@ impl<'a> Simulation<'a> {
             replay: speed,
         };
         Ok((result, replay))
-    }
-
-    fn prepare(&self, normalisation: &Normalise, read_ahead: bool) -> Result<PreparedReplay<'a>, SimulationError> {
-        Ok(PreparedReplay {
-            original: self.trace,
-            trace: self.transformed(normalisation)?,
-            worth: normalisation.worth.as_slice().into(),
-            first: Rank(0),
-            causality: self.causality,
-            draw: self.draw,
-            recorded_collectives: self.recorded_collectives,
-            mix: self.mix,
-            read_ahead,
-        })
     }
 
     /// Whether computation is a time of the trace, whatever the hosts.
@@ -380,11 +364,9 @@ impl<'a> Simulation<'a> {
 
 /// The speed of the runs that predicted `times`, of `events` events each, from their wall-clock and processor time.
 fn speed((wall, cpu): (Duration, Duration), events: u64, times: &[Time], packets: &[PacketStatistics]) -> ReplaySpeed {
-    let per_second = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
-    let (wall, cpu) = (wall.as_secs_f64(), cpu.as_secs_f64());
     let phit_hops: u64 = packets.iter().map(|packets| packets.phit_hops).sum();
     ReplaySpeed {
-        wall_seconds: wall,
+        wall_seconds: wall.as_secs_f64(),
         events_per_second: per_second(events as f64 * times.len() as f64, wall),
         phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops as f64, cpu)),
     }

@@ -14,7 +14,7 @@ use titr_network::traffic::{
 };
 use titr_platform::{Model, Platform};
 
-use crate::cpu_time::cpu_time;
+use crate::cpu_time::{cpu_time, per_second};
 use crate::parallel::Jobs;
 use crate::result::{ChannelUse, NetworkName};
 
@@ -228,7 +228,6 @@ impl PlatformTraffic<'_> {
             Ok(())
         };
         jobs.in_order(|| Ok(()), injections.len() * of_a_point, measure, take)?;
-        let (wall_seconds, cpu_seconds) = (start.elapsed().as_secs_f64(), cpu.as_secs_f64());
         let phit_hops: u64 = points.iter().map(|measured| measured.point.phit_hops).sum();
         Ok(TrafficResult {
             network,
@@ -240,9 +239,9 @@ impl PlatformTraffic<'_> {
             points,
             warnings: platform.warnings.clone(),
             phit_hops,
-            wall_seconds,
-            cpu_seconds,
-            phit_hops_per_second: if cpu_seconds > 0.0 { phit_hops as f64 / cpu_seconds } else { 0.0 },
+            wall_seconds: start.elapsed().as_secs_f64(),
+            cpu_seconds: cpu.as_secs_f64(),
+            phit_hops_per_second: per_second(phit_hops as f64, cpu),
         })
     }
 }

@@ -20,7 +20,7 @@ use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork, Transfer, TransferId, Unreachable};
 use titr_platform::Platform;
 
-use crate::cpu_time::cpu_time;
+use crate::cpu_time::{cpu_time, per_second};
 use crate::network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use crate::parallel::Jobs;
 use crate::result::{LinkUse, NetworkName, Packets, Runs};
@@ -111,7 +111,6 @@ pub struct TriggeredSpeed {
     pub phit_hops_per_second: Option<f64>,
 }
 
-/// The observations of one run.
 #[derive(Default)]
 struct TriggeredRun {
     end: Time,
@@ -128,7 +127,6 @@ struct TriggeredRun {
     cpu: Duration,
 }
 
-/// A message in the network.
 struct UnderWay {
     label: Label,
     since: Time,
@@ -236,13 +234,11 @@ impl TriggeredReplay<'_> {
 
 /// The speed of a replay of `messages` messages.
 fn speed((wall, cpu): (Duration, Duration), messages: u64, packets: &[PacketStatistics]) -> TriggeredSpeed {
-    let cpu_seconds = cpu.as_secs_f64();
-    let per_second = |count: u64| if cpu_seconds > 0.0 { count as f64 / cpu_seconds } else { 0.0 };
-    let phit_hops = packets.iter().map(|packets| packets.phit_hops).sum();
+    let phit_hops: u64 = packets.iter().map(|packets| packets.phit_hops).sum();
     TriggeredSpeed {
         wall_seconds: wall.as_secs_f64(),
-        cpu_seconds,
-        messages_per_second: per_second(messages),
-        phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops)),
+        cpu_seconds: cpu.as_secs_f64(),
+        messages_per_second: per_second(messages as f64, cpu),
+        phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops as f64, cpu)),
     }
 }

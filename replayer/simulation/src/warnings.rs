@@ -9,6 +9,11 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::manifest::RankTimes;
 use titr_common::trace::process_time::ProcessTime;
 
+/// A number and its noun: `1,024 ranks`.
+pub(crate) fn many(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), plural(number, one, many))
+}
+
 /// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
     let verb = plural(waiting, "waits", "wait");
@@ -32,10 +37,8 @@ pub(crate) fn torn_ranks(torn: &[(Rank, String)]) -> Option<String> {
 /// A sentence on the ranks whose streams are torn, and why the first is.
 pub(crate) fn torn(torn: &[(Rank, String)]) -> Vec<String> {
     let [(_, first), more @ ..] = torn else { return Vec::new() };
-    let others = plural(more.len() as u64, "rank is", "ranks are");
-    let more =
-        if more.is_empty() { String::new() } else { format!("; {} {others} torn, too", count(more.len() as u64)) };
-    vec![format!("{first}{more}")]
+    let others = format!("; {} torn, too", many(more.len() as u64, "rank is", "ranks are"));
+    vec![if more.is_empty() { first.clone() } else { format!("{first}{others}") }]
 }
 
 /// A sentence on the ranks that did not end in `MPI_Finalize`, and how they ended; `None` if all did, or nothing is known.
@@ -63,21 +66,21 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
         *untraced.entry(name).or_default() += calls;
     }
     let lost: u64 = manifest.per_rank.iter().map(|rank| rank.lost_events).sum();
-    let calls = |calls| format!("{} {}", count(calls), plural(calls, "call", "calls"));
     let mut warnings: Vec<String> = untraced
         .into_iter()
-        .map(|(name, number)| format!("not simulated, as it is not in the trace: {name} ({})", calls(number)))
+        .map(|(name, number)| {
+            format!("not simulated, as it is not in the trace: {name} ({})", many(number, "call", "calls"))
+        })
         .collect();
     if lost > 0 {
-        warnings.push(format!("{} {} could not be written when tracing", count(lost), plural(lost, "event", "events")));
+        warnings.push(format!("{} could not be written when tracing", many(lost, "event", "events")));
     }
     let threaded = manifest.per_rank.iter().filter(|rank| rank.threads > 1).count() as u64;
     if threaded > 0 {
-        let ranks = plural(threaded, "rank", "ranks");
         warnings.push(format!(
-            "{} {ranks} called MPI from several threads: each computes on a core of its own, and what they waited for each \
+            "{} called MPI from several threads: each computes on a core of its own, and what they waited for each \
              other in but MPI is not in the trace",
-            count(threaded)
+            many(threaded, "rank", "ranks")
         ));
     }
     warnings.extend(uncounted_computation(manifest));
@@ -93,9 +96,8 @@ pub fn uncounted_computation(manifest: &Manifest) -> impl Iterator<Item = String
     let of_calls = RankTimes::that_matter(manifest, |time| time.passed_over).zip(Some(calls));
     of_threads.into_iter().chain(of_children).chain(of_calls).map(|(RankTimes { seconds, ranks, counted }, (whose, advice))| {
         format!(
-            "{seconds:.3} s of CPU time of {whose} is not in the trace, in {} {} whose computation in it took {counted:.3} s{advice}",
-            count(ranks),
-            plural(ranks, "rank", "ranks")
+            "{seconds:.3} s of CPU time of {whose} is not in the trace, in {} whose computation in it took {counted:.3} s{advice}",
+            many(ranks, "rank", "ranks")
         )
     })
 }

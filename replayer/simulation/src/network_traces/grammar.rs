@@ -235,7 +235,6 @@ fn digits(text: &str) -> (Option<u64>, usize) {
     ((length > 0).then_some(number), length)
 }
 
-/// Writes the line of a message.
 pub(crate) fn write_message(out: &mut impl Write, message: &TracedMessage) -> io::Result<()> {
     let TracedMessage { label, from, to, bytes, kind, generated, arrived, address, causes, after, triggers } = message;
     write!(out, "{label} {} {} {} {kind} {}", from.0, to.0, bytes.0, generated.0)?;

@@ -39,7 +39,8 @@ impl NetworkTrace {
     /// # Errors
     /// If the file cannot be read, or is no network trace.
     pub fn open(path: &Path) -> Result<Self, NetworkTraceError> {
-        Self::begin(Lines::open(path)?)
+        let file = input::open(path).map_err(NetworkTraceError::io(path))?;
+        Self::of(path, BufReader::with_capacity(1 << 16, file))
     }
 
     /// Reads a trace from `input`, which messages call `path`.
@@ -47,12 +48,8 @@ impl NetworkTrace {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn of(path: &Path, input: impl BufRead + Send + 'static) -> Result<Self, NetworkTraceError> {
-        Self::begin(Lines::of(path, input)?)
-    }
-
-    fn begin(mut lines: Lines) -> Result<Self, NetworkTraceError> {
-        let header = lines.next()?.map(|header| header == HEADER);
-        match header {
+        let mut lines = Lines::of(path, input)?;
+        match lines.next()?.map(|header| header == HEADER) {
             Some(true) => {}
             Some(false) => {
                 return Err(lines.wrong(format!("this is no network trace: the first line of one is '{HEADER}'")));
@@ -72,13 +69,13 @@ impl NetworkTrace {
             messages: 0,
             ended: false,
         };
-        match this.line()? {
-            Line::Nodes(nodes) if nodes > 0 => this.nodes = nodes,
-            Line::Nodes(_) => return Err(this.wrong("a network has nodes: write how many, `nodes 64`".to_owned())),
+        this.nodes = match this.line()? {
+            Line::Nodes(0) => return Err(this.wrong("a network has nodes: write how many, `nodes 64`".to_owned())),
+            Line::Nodes(nodes) => nodes,
             Line::Ordered | Line::Message | Line::End(_) => {
                 return Err(this.wrong("the second line says how many nodes there are: `nodes 64`".to_owned()));
             }
-        }
+        };
         Ok(this)
     }
 
@@ -228,12 +225,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn open(path: &Path) -> Result<Self, NetworkTraceError> {
-        let file = input::open(path).map_err(NetworkTraceError::io(path))?;
-        Self::of(path, BufReader::with_capacity(1 << 16, file))
-    }
-
-    pub(crate) fn of(path: &Path, mut input: impl BufRead + Send + 'static) -> Result<Self, NetworkTraceError> {
+    fn of(path: &Path, mut input: impl BufRead + Send + 'static) -> Result<Self, NetworkTraceError> {
         // No text starts with gzip's first byte (RFC 1952 §2.3.1).
         let is_gzip = input.fill_buf().map_err(NetworkTraceError::io(path))?.first() == Some(&0x1f);
         let input: Box<dyn BufRead + Send> = if is_gzip {

@@ -85,19 +85,13 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
         return Err(NetworkTraceError::Messages { path: from.into(), what }.into());
     }
     let mut pass = Pass::begin(from, source)?;
-    let mut writer = None;
+    // A trace without messages is in order.
+    let is_ordered = pass.input.trace.ordered || pass.input.next.is_empty();
+    let mut writer = NetworkTraceWriter::create(to, pass.input.trace.nodes, is_ordered)?;
     while let Some(mut message) = pass.next()? {
         message.triggers = counts.remove(&message.label).unwrap_or_default();
-        let out = match &mut writer {
-            Some(out) => out,
-            empty => empty.insert(NetworkTraceWriter::create(to, pass.input.trace.nodes, pass.input.trace.ordered)?),
-        };
-        out.write(&message)?;
+        writer.write(&message)?;
     }
-    let writer = match writer {
-        Some(writer) => writer,
-        None => NetworkTraceWriter::create(to, pass.input.trace.nodes, true)?,
-    };
     if let Some(label) = counts.keys().min() {
         let what = format!("a message has the cause {label}, which is no message of the trace");
         return Err(NetworkTraceError::Messages { path: from.into(), what }.into());

@@ -240,7 +240,6 @@ pub(crate) struct Truncations {
 }
 
 impl Truncations {
-    /// For the messages of a trace.
     pub(crate) fn new(trace: &Trace) -> Self {
         let knows_empty = trace.manifest().is_some_and(|manifest| !manifest.command.is_empty());
         Self { knows_empty, ..Self::default() }

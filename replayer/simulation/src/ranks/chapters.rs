@@ -48,11 +48,11 @@ impl<'a> Chapters<'a> {
     fn work(&self, waiter: Waiter) -> Result<&BackgroundWork, ThreadIndex> {
         Ok(match waiter {
             Waiter::Thread(thread) => return Err(thread),
-            Waiter::Collective(collective) => self.collectives.work(collective),
-            Waiter::Synchronisation(call) => self.one_sided.synchronisation_work(call),
-            Waiter::ActiveMessage(message) => self.one_sided.message_work(message),
-            Waiter::FileCall(call) => self.files.work(call),
-            Waiter::Part(part) => self.partitioned.work(part),
+            Waiter::Collective(collective) => &self.collectives.instances[collective.0 as usize].work,
+            Waiter::Synchronisation(call) => &self.one_sided.calls[call.0 as usize].work,
+            Waiter::ActiveMessage(message) => &self.one_sided.messages[message.0 as usize].work,
+            Waiter::FileCall(call) => &self.files.calls[call.0 as usize].work,
+            Waiter::Part(part) => &self.partitioned.sides[part.0 as usize].work,
         })
     }
 
@@ -61,11 +61,11 @@ impl<'a> Chapters<'a> {
     fn work_mut(&mut self, waiter: Waiter) -> Result<&mut BackgroundWork, ThreadIndex> {
         Ok(match waiter {
             Waiter::Thread(thread) => return Err(thread),
-            Waiter::Collective(collective) => self.collectives.work_mut(collective),
-            Waiter::Synchronisation(call) => self.one_sided.synchronisation_work_mut(call),
-            Waiter::ActiveMessage(message) => self.one_sided.message_work_mut(message),
-            Waiter::FileCall(call) => self.files.work_mut(call),
-            Waiter::Part(part) => self.partitioned.work_mut(part),
+            Waiter::Collective(collective) => &mut self.collectives.instances[collective.0 as usize].work,
+            Waiter::Synchronisation(call) => &mut self.one_sided.calls[call.0 as usize].work,
+            Waiter::ActiveMessage(message) => &mut self.one_sided.messages[message.0 as usize].work,
+            Waiter::FileCall(call) => &mut self.files.calls[call.0 as usize].work,
+            Waiter::Part(part) => &mut self.partitioned.sides[part.0 as usize].work,
         })
     }
 
@@ -82,7 +82,7 @@ impl<'a> Chapters<'a> {
             Waiter::Thread(_) => {}
             Waiter::Collective(collective) => collectives.advance(mpi, collective),
             Waiter::Synchronisation(call) => {
-                let caller = one_sided.caller(call);
+                let caller = one_sided.calls[call.0 as usize].caller;
                 let advanced = one_sided.advance_synchronisation(mpi, collectives, call);
                 return advanced.map_err(|fault| (caller, fault));
             }

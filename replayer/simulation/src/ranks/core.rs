@@ -85,7 +85,6 @@ pub(super) enum TaskStage {
     Paid,
 }
 
-/// A core of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskCore {
     pub(super) rank: Rank,

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, Rank, Tag, ThreadId};
-use titr_common::format::{count, counted, plural};
+use titr_common::format::counted;
 use titr_common::program::{Context, Place};
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Seconds};
@@ -17,6 +17,7 @@ use super::point_to_point::exchange::Message;
 use super::scheduler::Waiter;
 use super::{Ranks, RequestTable};
 use crate::observe::{Observer, OperationId};
+use crate::warnings::many;
 
 /// The end of the sentence on requests that are left open.
 pub const NEVER_COMPLETED: &str = "never completed";
@@ -251,9 +252,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             *bytes += message.bytes.0;
         }
         let sentence = |((from, to, context, tag), (count, bytes)): ((Rank, Rank, Context, Tag), _)| {
-            let (messages, place) = (plural(count, "message", "messages"), self.place_of(context, Some(tag), None));
+            let (messages, place) = (counted(count, "message", "messages"), self.place_of(context, Some(tag), None));
             let bytes = counted(bytes, "byte", "bytes");
-            format!("{count} {messages} ({bytes}) from rank {} to rank {}{place}", from.0, to.0)
+            format!("{messages} ({bytes}) from rank {} to rank {}{place}", from.0, to.0)
         };
         let all = kinds.len();
         let mut told: Vec<String> = kinds.into_iter().take(SHOWN).map(sentence).collect();
@@ -270,7 +271,6 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         approximations
     }
 
-    /// How many processes were spawned.
     pub(crate) fn spawned(&self) -> u64 {
         self.mpi.warnings.spawned
     }
@@ -295,8 +295,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let ranks = open.iter().filter(|&&open| open > 0).count();
         if ranks > 0 {
             let open = open.iter().sum::<usize>() as u64;
-            let (requests, of) = (plural(open, "request", "requests"), plural(ranks as u64, "rank", "ranks"));
-            all.push(format!("{} {requests} of {ranks} {of} {NEVER_COMPLETED}", count(open)));
+            let (requests, ranks) = (many(open, "request", "requests"), counted(ranks, "rank", "ranks"));
+            all.push(format!("{requests} of {ranks} {NEVER_COMPLETED}"));
         }
         all
     }

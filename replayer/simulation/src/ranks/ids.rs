@@ -45,7 +45,6 @@ impl From<TransferId> for Carried {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct WindowIndex(pub(super) u32);
 
-/// A side of a partitioned message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PartitionedSide {
     Sender,

@@ -207,7 +207,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         self.threads.iter().map(|thread| thread.clock.time).max().unwrap_or_default()
     }
 
-    /// How many events were replayed.
     pub(crate) fn events(&self) -> u64 {
         self.threads.iter().map(|thread| thread.events).sum()
     }
@@ -304,12 +303,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 if let EventRef::Send(message, _) | EventRef::Event(&Event::Send(_, message, _)) = event
                     && message.comm == CommId::WORLD
                 {
-                    read += mpi.exchange.queued(message.to) as u64;
+                    read += mpi.exchange.matching.queued(message.to) as u64;
                     messages.push((message.to, Envelope { context, source: Rank(main.0), tag: message.tag }));
                 }
             });
         }
-        messages.iter().for_each(|&(to, envelope)| read += u64::from(mpi.exchange.is_awaited(to, envelope)));
+        messages.iter().for_each(|&(to, envelope)| read += u64::from(mpi.exchange.matching.is_awaited(to, envelope)));
         black_box(read);
         waiters
     }

@@ -155,7 +155,6 @@ impl<O: Observer> Mpi<O> {
         exchange.outbox = leaving;
     }
 
-    /// The network has delivered a message.
     pub(super) fn deliver(&mut self, message: MessageId, network: &mut (impl Network + ?Sized)) {
         let transfer = TransferId::from(message);
         if self.observer.queries_network() {
@@ -254,16 +253,8 @@ impl<O: Observer> Mpi<O> {
         let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
         let ends = (rank, message.to);
         self.charge_rest(thread, self.exchange.protocol.cost_of_message(mode, message.bytes, ends, completion));
-        match completion {
-            Completion::Blocking => self.wait_for(thread, sent),
-            Completion::Request(Some(id)) => self.requests(rank).add(id, sent)?,
-            Completion::Request(None) => {
-                let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
-                self.requests(rank).add_keyed(key, sent);
-            }
-            Completion::Persistent(_) => {}
-        }
-        Ok(())
+        let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
+        self.complete_message(thread, completion, key, sent)
     }
 
     /// `MPI_Recv` and related calls, with the match that the trace records later.
@@ -280,13 +271,23 @@ impl<O: Observer> Mpi<O> {
             return self.requests(rank).add_persistent(id, Template::Receive(message));
         }
         let received = self.start_receive(thread.actor, message, recorded)?;
+        let key = RequestKey { from: message.from, to: rank, tag: message.tag };
+        self.complete_message(thread, completion, key, received)
+    }
+
+    /// Lets the thread wait for a send or a receive, or another call by its request or, if that has no name, by this key.
+    #[inline]
+    fn complete_message(
+        &mut self,
+        thread: &mut Thread,
+        completion: MessageCompletion,
+        key: RequestKey,
+        operation: Option<OperationId>,
+    ) -> Result<(), Fault> {
         match completion {
-            Completion::Blocking => self.wait_for(thread, received),
-            Completion::Request(Some(id)) => self.requests(rank).add(id, received)?,
-            Completion::Request(None) => {
-                let key = RequestKey { from: message.from, to: rank, tag: message.tag };
-                self.requests(rank).add_keyed(key, received);
-            }
+            Completion::Blocking => self.wait_for(thread, operation),
+            Completion::Request(Some(id)) => self.requests(thread.actor.rank).add(id, operation)?,
+            Completion::Request(None) => self.requests(thread.actor.rank).add_keyed(key, operation),
             Completion::Persistent(_) => {}
         }
         Ok(())
@@ -399,7 +400,6 @@ impl<O: Observer> Mpi<O> {
         if (peer.0 as usize) < ranks { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world: ranks }) }
     }
 
-    /// `thread` waits until `operation` is complete.
     #[inline]
     pub(super) fn wait_for(&mut self, thread: &mut Thread, operation: Option<OperationId>) {
         let from = thread.clock.time.max(self.now);
@@ -418,7 +418,6 @@ impl<O: Observer> Mpi<O> {
         &mut self.requests[rank.0 as usize]
     }
 
-    /// The requests of all ranks.
     #[inline]
     pub(super) fn all_requests(&self) -> &[RequestTable] {
         &self.requests

@@ -33,7 +33,6 @@ pub(super) enum OperationKind {
     Condition(WindowIndex, Rank, Condition),
     /// An access to the window of this rank, which has a request.
     Access(Rank),
-    /// A side of a partitioned message.
     Partitioned(PartIndex, PartitionedSide),
 }
 
@@ -147,7 +146,6 @@ impl Operations {
         }
     }
 
-    /// Whether a waiter waits for it.
     pub(super) fn is_awaited(&self, operation: OperationId) -> bool {
         matches!(self.all[operation.0 as usize].state, State::Awaited(_))
     }

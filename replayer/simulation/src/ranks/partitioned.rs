@@ -25,7 +25,7 @@ use crate::observe::{Caller, Observer, OperationId};
 
 #[derive(Default)]
 pub(super) struct PartitionedMessages {
-    sides: Slab<PartitionedMessage>,
+    pub(super) sides: Slab<PartitionedMessage>,
     /// The side that a request of a rank is.
     ends: FxHashMap<(Rank, RequestId), PartIndex>,
     /// The contexts of sides whose other side is not set up, in order.
@@ -41,15 +41,15 @@ struct Route {
     tag: Tag,
 }
 
-/// A partitioned send or receive.
-struct PartitionedMessage {
+pub(super) struct PartitionedMessage {
     route: Route,
     side: PartitionedSide,
     /// The context in which the message meets its receive.
     context: Context,
     bytes: Bytes,
     parts: u32,
-    work: BackgroundWork,
+    /// The wait until the message is sent or received.
+    pub(super) work: BackgroundWork,
     /// The operation of the current start, until it is complete.
     operation: Option<OperationId>,
     /// The parts of a send that are ready since its start.
@@ -235,15 +235,6 @@ impl PartitionedMessages {
         if side.freed && side.operation.is_none() {
             self.sides.remove(index.0 as usize);
         }
-    }
-
-    /// The wait of a side.
-    pub(super) fn work(&self, index: PartIndex) -> &BackgroundWork {
-        &self.sides[index.0 as usize].work
-    }
-
-    pub(super) fn work_mut(&mut self, index: PartIndex) -> &mut BackgroundWork {
-        &mut self.get_mut(index).work
     }
 
     /// A side of a partitioned message in words, and the rank at its other side.

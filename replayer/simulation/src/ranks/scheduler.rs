@@ -39,7 +39,6 @@ impl Scheduler {
         self.ready.iter().copied()
     }
 
-    /// The next runnable waiter.
     pub(super) fn next(&mut self) -> Option<Waiter> {
         self.ready.pop_front()
     }

@@ -8,7 +8,6 @@ use titr_platform::job_mix::{Job, JobId, Start};
 use super::Ranks;
 use crate::observe::Observer;
 
-/// The jobs that start and end.
 #[derive(Default)]
 pub(super) struct Starts {
     jobs: Vec<JobProgress>,
@@ -54,7 +53,6 @@ impl Starts {
         self.jobs.get(self.job_of(rank)).is_some_and(|progress| !progress.followers.is_empty())
     }
 
-    /// A further thread of `rank` exists.
     pub(super) fn add_thread(&mut self, rank: Rank) {
         if let Some(progress) = self.of_rank(rank) {
             progress.unfinished += 1;

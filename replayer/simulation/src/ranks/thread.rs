@@ -47,7 +47,6 @@ pub(super) struct Thread {
     pub(super) stage: TaskStage,
 }
 
-/// The reason why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     Call(Activity),

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use titr_common::event::Other;
+use titr_common::format::{count, volume};
 use titr_common::units::Bytes;
 
-use titr_common::format::{count, plural, volume};
+use crate::warnings::many;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Warnings {
@@ -19,7 +20,6 @@ pub(super) struct Warnings {
     pub(super) polls: u64,
     /// Windows of shared memory whose ranks are on several hosts.
     pub(super) scattered_windows: u64,
-    /// Processes that were spawned.
     pub(super) spawned: u64,
     /// Threads that began at a standstill.
     pub(super) brought_forward: u64,
@@ -50,9 +50,8 @@ impl Warnings {
     /// polling.
     pub(super) fn approximations(&self, events: u64) -> Vec<String> {
         let skipped = self.skipped.iter().map(|(function, &(calls, bytes))| {
-            let (number, calls) = (count(calls), plural(calls, "call", "calls"));
             let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
-            format!("not simulated: {number} {calls} of {function}{bytes}")
+            format!("not simulated: {} of {function}{bytes}", many(calls, "call", "calls"))
         });
         let scattered = "ranks on several hosts: loads and stores of their memory take no time on the network";
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
@@ -88,6 +87,6 @@ impl Warnings {
 }
 
 /// A sentence on a number of things; `None` if there are none.
-fn sentence(number: u64, one: &str, many: &str, rest: &str) -> Option<String> {
-    (number > 0).then(|| format!("{} {} {rest}", count(number), plural(number, one, many)))
+fn sentence(number: u64, one: &str, more: &str, rest: &str) -> Option<String> {
+    (number > 0).then(|| format!("{} {rest}", many(number, one, more)))
 }

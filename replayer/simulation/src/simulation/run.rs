@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use titr_common::event::Rank;
-use titr_common::format::{count, plural};
+use titr_common::format::plural;
 use titr_common::time::Time;
-use titr_common::trace::{Manifest, Trace, Transformation};
+use titr_common::trace::{Manifest, Trace};
 use titr_common::units::Bytes;
 use titr_network::packet::PacketStatistics;
 use titr_network::topology::HostId;
@@ -18,7 +18,7 @@ use titr_workload::Workload;
 
 use super::SimulationError;
 use crate::cpu_time::cpu_time;
-use crate::jobs::OnlyJob;
+use crate::jobs::only_job;
 use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
 use crate::ranks::{Causality, Core, Deadlock, ReplayError};
@@ -90,7 +90,7 @@ impl PreparedReplay<'_> {
 
     /// The predicted time of one of the jobs with the machine to itself, from its start.
     pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
-        let trace = OnlyJob(job).apply(self.trace.clone())?;
+        let trace = only_job(self.trace.clone(), job);
         let (worth, first) = (Arc::clone(&self.worth), Rank(job.ranks.start));
         let alone = PreparedReplay { trace, worth, first, mix: None, read_ahead: false, ..*self };
         let policy = Policy::Assigned { hosts: job.hosts.clone(), cores: Vec::new() };
@@ -176,21 +176,19 @@ pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_thr
         causes.push("the recorded run did finish: all ranks called MPI_Finalize".to_owned());
     }
     if let Some((sends, Bytes(largest))) = deadlock.unbuffered {
-        let (which, wait) = (plural(sends, "send", "sends"), plural(sends, "waits", "wait"));
+        let (sends, wait) = (warnings::many(sends, "send", "sends"), plural(sends, "waits", "wait"));
         causes.push(format!(
-            "perhaps the program relies on buffered sends, which MPI does not promise: {} {which} of at least \
+            "perhaps the program relies on buffered sends, which MPI does not promise: {sends} of at least \
              mpi.eager_threshold ({} bytes) {wait}, and none does with --set 'mpi.eager_threshold={} B'",
-            count(sends),
             eager_threshold.0,
             largest.saturating_add(1)
         ));
     }
     if deadlock.locks > 0 {
-        let waits = plural(deadlock.locks, "wait is", "waits are");
         causes.push(format!(
-            "perhaps locks of windows are granted in another order than in the recorded run: {} {waits} for a lock that \
+            "perhaps locks of windows are granted in another order than in the recorded run: {} for a lock that \
              another rank holds",
-            count(deadlock.locks)
+            warnings::many(deadlock.locks, "wait is", "waits are")
         ));
     }
     if !matches!(ended, Some(Some(_))) {

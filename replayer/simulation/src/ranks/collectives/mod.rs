@@ -33,7 +33,7 @@ use steps::{Algorithms, CollectiveSteps, MessageStep, Schedules};
 
 /// The collectives in progress of all ranks.
 pub(super) struct Collectives<'a> {
-    instances: Slab<CollectiveInstance>,
+    pub(super) instances: Slab<CollectiveInstance>,
     algorithms: Algorithms<'a>,
     schedules: Schedules,
     /// Whether blocking collectives are the messages that an extended trace has of them.
@@ -67,7 +67,7 @@ impl MemberMessages {
 }
 
 /// The part of one member in one collective in progress.
-struct CollectiveInstance {
+pub(super) struct CollectiveInstance {
     messages: MemberMessages,
     context: Context,
     /// The number of the collective on its communicator, which only distinguishes collectives that are open at the same
@@ -79,7 +79,7 @@ struct CollectiveInstance {
     /// Sends and receives that were started, in order; `None`: complete at once.
     started: VecDeque<Option<OperationId>>,
     /// The next step needs the processor if it waits, or waited until now, for messages and not for a time.
-    work: BackgroundWork,
+    pub(super) work: BackgroundWork,
     /// The operation that the rank waits for.
     operation: OperationId,
 }
@@ -96,17 +96,6 @@ impl<'a> Collectives<'a> {
     /// The steps of member `me` of `size` in a collective without a root.
     pub(super) fn steps(&self, call: &Collective, me: Member, size: u32) -> Vec<Step> {
         self.algorithms.selection.steps(&Call::of(call, me, size, 0))
-    }
-
-    /// The work of a rank in a collective.
-    #[inline]
-    pub(super) fn work(&self, index: CollectiveId) -> &BackgroundWork {
-        &self.instances[index.0 as usize].work
-    }
-
-    #[inline]
-    pub(super) fn work_mut(&mut self, index: CollectiveId) -> &mut BackgroundWork {
-        &mut self.instances[index.0 as usize].work
     }
 
     /// The word of the trace for a collective, and the operation that its rank waits for.
@@ -234,7 +223,6 @@ impl CollectiveInstance {
         }
     }
 
-    /// The member works for `time`.
     #[inline]
     fn work_for(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, time: Seconds, work: Work) {
         let clock = &mut self.work.clock;

@@ -39,22 +39,38 @@ const WINDOW: usize = 512;
 /// A step that takes time: half as large as a [`Step`], which also says where the data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageStep {
-    /// Blocking send.
-    Send { to: Member, bytes: Bytes },
-    /// Blocking receive.
-    Recv { from: Member, bytes: Bytes },
+    Send {
+        to: Member,
+        bytes: Bytes,
+    },
+    Recv {
+        from: Member,
+        bytes: Bytes,
+    },
     /// Send and receive at once; done when both are.
-    Sendrecv { to: Member, sent: Bytes, from: Member, received: Bytes },
-    /// Starts a send.
-    Isend { to: Member, bytes: Bytes },
-    /// Starts a receive.
-    Irecv { from: Member, bytes: Bytes },
+    Sendrecv {
+        to: Member,
+        sent: Bytes,
+        from: Member,
+        received: Bytes,
+    },
+    Isend {
+        to: Member,
+        bytes: Bytes,
+    },
+    Irecv {
+        from: Member,
+        bytes: Bytes,
+    },
     /// Completes the `nth` of the sends and receives still pending, in the order in which they were started.
-    Wait { nth: u32 },
-    /// Completes all that is pending.
+    Wait {
+        nth: u32,
+    },
     WaitAll,
     /// Reduces data with what was received.
-    Reduce { bytes: Bytes },
+    Reduce {
+        bytes: Bytes,
+    },
 }
 
 impl MessageStep {

@@ -70,7 +70,7 @@ pub(super) struct SharedPointer {
 /// How many numbers of collectives a call on a file has for its parts.
 pub(super) const PARTS: u64 = 1 << 20;
 
-pub(super) struct FileCall {
+pub(in crate::ranks) struct FileCall {
     pub(super) word: &'static str,
     pub(super) file: FileIndex,
     /// Which of the members' collective calls on the file this is; 0 for a call of one rank.
@@ -83,7 +83,7 @@ pub(super) struct FileCall {
     pub(super) collectives: u64,
     /// Whether the call is the last of this rank on the file.
     pub(super) closes: bool,
-    pub(super) work: BackgroundWork,
+    pub(in crate::ranks) work: BackgroundWork,
     /// The operation that the rank waits for.
     pub(super) operation: OperationId,
 }

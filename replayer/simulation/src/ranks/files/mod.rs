@@ -28,17 +28,16 @@ mod two_phase;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use titr_common::event::{FileId, Rank};
-use titr_common::format::{count, plural, volume};
+use titr_common::format::volume;
 use titr_common::program::{Context, Fault};
 use titr_common::units::Bytes;
 use titr_platform::Storage;
 
 use super::ids::FileCallIndex;
-use super::scheduler::BackgroundWork;
+use crate::warnings::many;
 use file::{File, FileCall, FileIndex, OpenFile};
 use storage_access::StorageAccesses;
 
-/// All files and their storage.
 pub(super) struct Files {
     pub(super) storage_accesses: StorageAccesses,
     /// The files that each rank has open, by the numbers that it gives them.
@@ -46,7 +45,7 @@ pub(super) struct Files {
     files: Slab<File>,
     /// Files that some members have opened and others have not, by the number of the call on the communicator.
     opening: FxHashMap<(Context, u64), (FileIndex, usize)>,
-    calls: Slab<FileCall>,
+    pub(super) calls: Slab<FileCall>,
     opened: u32,
     /// How many accesses there were, and of how many bytes.
     accesses: u64,
@@ -67,14 +66,6 @@ impl Files {
         }
     }
 
-    pub(super) fn work(&self, index: FileCallIndex) -> &BackgroundWork {
-        &self.call(index).work
-    }
-
-    pub(super) fn work_mut(&mut self, index: FileCallIndex) -> &mut BackgroundWork {
-        &mut self.call_mut(index).work
-    }
-
     fn call(&self, index: FileCallIndex) -> &FileCall {
         &self.calls[index.0 as usize]
     }
@@ -87,12 +78,12 @@ impl Files {
     pub(super) fn assumption(&self) -> Option<String> {
         let Storage { disk, is_assumed, .. } = &self.storage_accesses.storage;
         (*is_assumed && self.accesses > 0).then(|| {
-            let (read, write) = (disk.read_bandwidth.bytes_per_second / 1e9, disk.write_bandwidth.bytes_per_second / 1e9);
-            let accesses = plural(self.accesses, "access to a file", "accesses to files");
+            let (read, write) =
+                (disk.read_bandwidth.bytes_per_second / 1e9, disk.write_bandwidth.bytes_per_second / 1e9);
             format!(
-                "assumed, as the platform has no [storage]: {} {accesses} ({}) took a disk at each host, which reads {read} GB/s \
+                "assumed, as the platform has no [storage]: {} ({}) took a disk at each host, which reads {read} GB/s \
                  and writes {write} GB/s after {} µs",
-                count(self.accesses),
+                many(self.accesses, "access to a file", "accesses to files"),
                 volume(self.accessed),
                 (disk.latency.0 * 1e9).round() / 1e3
             )

@@ -181,7 +181,6 @@ impl StorageAccesses {
         self.complete.drain(..)
     }
 
-    /// The messages that leave now.
     pub(in crate::ranks) fn take_leaving(&mut self) -> std::vec::Drain<'_, Transfer> {
         self.outbox.drain(..)
     }

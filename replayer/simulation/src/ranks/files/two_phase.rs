@@ -45,7 +45,6 @@ impl TwoPhase {
         Self { direction, start, volumes, total, aggregators }
     }
 
-    /// The parts of member `me`.
     pub(super) fn parts(&self, me: Member) -> VecDeque<Part> {
         let data = self.exchange(me);
         let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);

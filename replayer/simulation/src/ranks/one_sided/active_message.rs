@@ -18,17 +18,16 @@ use crate::ranks::scheduler::{BackgroundWork, Task, Waiter};
 
 /// A message of one-sided communication.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ActiveMessage {
+pub(in crate::ranks) struct ActiveMessage {
     pub(super) pair: Pair,
     pub(super) content: Content,
     pub(super) stage: ActiveMessageStage,
-    pub(super) work: BackgroundWork,
+    pub(in crate::ranks) work: BackgroundWork,
 }
 
 /// The way of an active message to its effect.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ActiveMessageStage {
-    /// The network carries the message.
     Travelling,
     /// The message is at its target, which has not taken it.
     Arrived,
@@ -57,7 +56,6 @@ pub(super) enum Content {
     Complete,
 }
 
-/// Whether an access brings data back.
 pub(super) fn brings_data(op: AccessOp) -> bool {
     match op {
         AccessOp::Put | AccessOp::Accumulate => false,
@@ -74,7 +72,6 @@ impl OneSided<'_> {
         self.launch(mpi, pair, self.parameters.control, content);
     }
 
-    /// Sends a message.
     pub(super) fn launch(&mut self, mpi: &mut Mpi<impl Observer>, pair: Pair, bytes: Bytes, content: Content) {
         let Pair { window, from, to } = pair;
         let state = self.windows.get_mut(window);

@@ -39,11 +39,10 @@ use titr_common::units::Bytes;
 use titr_platform::OneSided as Parameters;
 
 use super::collectives::{Collectives, rootless};
-use super::ids::{ActiveMessageIndex, SynchronisationIndex, ThreadIndex, WindowIndex};
+use super::ids::WindowIndex;
 use super::mpi::Mpi;
 use super::operation::Condition;
 use super::point_to_point::communicator;
-use super::scheduler::BackgroundWork;
 use super::thread::Thread;
 use crate::observe::{Observer, OperationId, WindowCondition, WindowWait};
 use active_message::ActiveMessage;
@@ -57,8 +56,8 @@ const DESCRIPTION: Bytes = Bytes(24);
 pub(super) struct OneSided<'a> {
     parameters: &'a Parameters,
     windows: Windows,
-    messages: Slab<ActiveMessage>,
-    calls: Slab<SynchronisationInstance>,
+    pub(super) messages: Slab<ActiveMessage>,
+    pub(super) calls: Slab<SynchronisationInstance>,
 }
 
 impl<'a> OneSided<'a> {
@@ -68,27 +67,6 @@ impl<'a> OneSided<'a> {
 
     pub(super) fn has_windows(&self) -> bool {
         !self.windows.is_empty()
-    }
-
-    pub(super) fn message_work(&self, index: ActiveMessageIndex) -> &BackgroundWork {
-        &self.messages[index.0 as usize].work
-    }
-
-    pub(super) fn message_work_mut(&mut self, index: ActiveMessageIndex) -> &mut BackgroundWork {
-        &mut self.messages[index.0 as usize].work
-    }
-
-    pub(super) fn synchronisation_work(&self, index: SynchronisationIndex) -> &BackgroundWork {
-        &self.calls[index.0 as usize].work
-    }
-
-    pub(super) fn synchronisation_work_mut(&mut self, index: SynchronisationIndex) -> &mut BackgroundWork {
-        &mut self.calls[index.0 as usize].work
-    }
-
-    /// The thread that waits in a synchronisation.
-    pub(super) fn caller(&self, index: SynchronisationIndex) -> ThreadIndex {
-        self.calls[index.0 as usize].caller
     }
 }
 

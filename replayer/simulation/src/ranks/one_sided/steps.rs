@@ -200,11 +200,11 @@ pub(super) struct WindowCall {
 }
 
 /// A synchronisation of one thread, until the thread is runnable.
-pub(super) struct SynchronisationInstance {
-    pub(super) caller: ThreadIndex,
+pub(in crate::ranks) struct SynchronisationInstance {
+    pub(in crate::ranks) caller: ThreadIndex,
     pub(super) call: WindowCall,
     pub(super) next: usize,
-    pub(super) work: BackgroundWork,
+    pub(in crate::ranks) work: BackgroundWork,
     /// The operation that the thread waits for.
     pub(super) operation: OperationId,
 }

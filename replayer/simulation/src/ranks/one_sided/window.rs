@@ -17,7 +17,6 @@ use crate::observe::OperationId;
 use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
 use crate::ranks::operation::Condition;
 
-/// All windows that exist.
 #[derive(Default)]
 pub(super) struct Windows {
     all: Slab<Window>,
@@ -27,7 +26,6 @@ pub(super) struct Windows {
     made: FxHashMap<(Context, u64), WindowIndex>,
 }
 
-/// A window that exists.
 pub(super) struct Window {
     pub(super) members: Rc<Members>,
     pub(super) comm: CommIndex,

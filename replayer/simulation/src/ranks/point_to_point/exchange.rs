@@ -6,7 +6,7 @@
 //! If ranks do not wait for the messages they receive ([`Causality::None`]), there are no receives and no matching, and
 //! every message travels when it is sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{Rank, SendMode};
@@ -16,7 +16,7 @@ use titr_platform::Mpi;
 
 use super::half_duplex::{AnswerOrder, HalfDuplex};
 use super::matching::Matching;
-use super::protocol::{Backlog, Causality, Protocol};
+use super::protocol::{Causality, Protocol};
 use super::{Envelope, Selector, communicator};
 use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage, TransferKind};
 use crate::ranks::core::Core;
@@ -27,9 +27,9 @@ use crate::ranks::scheduler::{Clock, Waiter};
 /// All messages and operations.
 pub(in crate::ranks) struct Exchange {
     pub(in crate::ranks) protocol: Protocol,
-    matching: Matching,
-    /// The messages of each rank that are in the network, if the replay does no matching.
-    backlogs: Option<Vec<Backlog>>,
+    pub(in crate::ranks) matching: Matching,
+    /// The messages of each rank that are in the network, at most [`BACKLOG`], if the replay does no matching.
+    backlogs: Option<Vec<VecDeque<OperationId>>>,
     messages: DenseSlab<Message>,
     pub(in crate::ranks) operations: Operations,
     /// The probes of each rank that wait: the waiter, and what it selects.
@@ -43,13 +43,17 @@ pub(in crate::ranks) struct Exchange {
     pub(in crate::ranks) outbox: Vec<MessageId>,
 }
 
+/// The most messages in the network of a rank that never waits, so that memory does not grow with the trace: a further message
+/// waits for the oldest one. This many messages of one host fill its injection path anyway, so the network would accept no more.
+const BACKLOG: usize = 256;
+
 impl Exchange {
     pub(in crate::ranks) fn new(cores: &[Core], mpi: &Mpi, causality: Causality) -> Self {
         let ranks = cores.len();
         Self {
             protocol: Protocol::new(mpi, cores),
             matching: Matching::new(ranks),
-            backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
+            backlogs: (!causality.has_receives()).then(|| vec![VecDeque::new(); ranks]),
             messages: DenseSlab::default(),
             operations: Operations::default(),
             probing: vec![Vec::new(); ranks],
@@ -111,7 +115,9 @@ impl Exchange {
         let source = message.envelope.source;
         let sent = self.operations.open(OperationKind::Send(self.next_message()));
         self.launch(message, sent, Stage::Travelling, now, observer);
-        self.backlogs.as_mut()?.get_mut(source.0 as usize)?.push(sent)
+        let backlog = self.backlogs.as_mut()?.get_mut(source.0 as usize)?;
+        backlog.push_back(sent);
+        if backlog.len() > BACKLOG { backlog.pop_front() } else { None }
     }
 
     /// Sends a message without a receive, at once; `waiter` is notified of its arrival.
@@ -150,7 +156,7 @@ impl Exchange {
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
     pub(in crate::ranks) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
-        self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
+        self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop_front()
     }
 
     /// Operations that are complete when the messages in the buffer of `rank` have arrived.
@@ -247,7 +253,6 @@ impl Exchange {
         });
     }
 
-    /// The network has delivered a message.
     pub(in crate::ranks) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
         let is_answered = message.is_answered(&self.protocol);
@@ -356,19 +361,6 @@ impl Exchange {
         }
     }
 
-    /// As [`Matching::queued`].
-    #[inline]
-    pub(in crate::ranks) fn queued(&self, receiver: Rank) -> usize {
-        self.matching.queued(receiver)
-    }
-
-    /// As [`Matching::is_awaited`].
-    #[inline]
-    pub(in crate::ranks) fn is_awaited(&self, receiver: Rank, envelope: Envelope) -> bool {
-        self.matching.is_awaited(receiver, envelope)
-    }
-
-    /// A message that leaves now.
     pub(in crate::ranks) fn leave(&mut self, id: MessageId, now: Time) {
         self.messages[id.0 as usize].under_way = now;
     }

@@ -10,15 +10,12 @@
 //! blocking send, and `isend_overhead` for one that does not block. The message leaves at the end of that time, or earlier by `send_overlap` of it. A
 //! receiver pays `recv_overhead` when it completes the receive of an eager message.
 
-use std::collections::VecDeque;
-
 use titr_common::event::{Completion, MessageCompletion, Rank, SendMode};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::topology::HostId;
 use titr_platform::{EagerTransfer, LocalOverheads, Mpi, Overhead, Progress, Rendezvous};
 
-use crate::observe::OperationId;
 use crate::ranks::core::Core;
 
 /// The protocols and overheads of a simulated MPI library.
@@ -202,29 +199,6 @@ impl Causality {
     /// Whether a rank waits for what others send to it.
     pub(crate) fn has_receives(self) -> bool {
         self != Self::None
-    }
-}
-
-/// Messages of a rank that never waits which are in the network and have not arrived.
-///
-/// Their number is limited, so that memory does not grow with the trace: a further message waits for the oldest one.
-/// This many messages of one host fill its injection path anyway, so the network would accept no more.
-#[derive(Clone, Debug, Default)]
-pub(in crate::ranks) struct Backlog(VecDeque<OperationId>);
-
-impl Backlog {
-    /// Maximum number of messages of a rank in transit.
-    const MOST: usize = 256;
-
-    /// Adds a message. Returns the operation that has to arrive before the sender continues, if there is one.
-    pub(in crate::ranks) fn push(&mut self, sent: OperationId) -> Option<OperationId> {
-        self.0.push_back(sent);
-        if self.0.len() > Self::MOST { self.0.pop_front() } else { None }
-    }
-
-    /// The oldest: at its end, a rank waits for them all.
-    pub(in crate::ranks) fn pop(&mut self) -> Option<OperationId> {
-        self.0.pop_front()
     }
 }
 

@@ -16,7 +16,7 @@ use titr_common::event::{Actor, Event, Rank, Task, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
-use super::{Signal, ThreadTable};
+use super::{Signal, ThreadTable, event_ref};
 use crate::ranks::ids::ThreadIndex;
 use titr_workload::Window;
 
@@ -37,7 +37,6 @@ pub(super) struct TaskGraph {
     unmet: usize,
     /// An event without a task.
     alone: Option<Executed>,
-    /// Whether the whole trace was read.
     is_read: bool,
     /// Whether all threads know that there is nothing left.
     is_over: bool,
@@ -67,20 +66,18 @@ struct Dependent {
     on: Phase,
 }
 
-/// An event that a thread executes.
-struct Executed {
+pub(super) struct Executed {
     event: Event,
-    line: Option<u64>,
+    pub(super) line: Option<u64>,
     /// Its number among the events of the rank, from 1.
-    number: u64,
+    pub(super) number: u64,
     /// The number of its task, and the core that this takes.
-    task: Option<(u64, u32)>,
+    pub(super) task: Option<(u64, u32)>,
 }
 
 struct TaskThread {
     index: ThreadIndex,
     current: Option<Executed>,
-    /// Whether the current event takes place.
     takes_place: bool,
     /// Whether it is in the list of idle threads.
     is_listed: bool,
@@ -121,13 +118,8 @@ impl TaskGraph {
         Ok(self.current(at))
     }
 
-    /// The event that a thread executes.
     pub(super) fn current(&self, at: usize) -> Option<EventRef<'_>> {
-        let Executed { event, .. } = self.threads[at].current.as_ref()?;
-        if let Event::Compute(work) = *event {
-            return Some(EventRef::Compute(work));
-        }
-        Some(EventRef::Event(event))
+        Some(event_ref(&self.threads[at].current.as_ref()?.event))
     }
 
     /// The current event of a thread takes place.
@@ -149,19 +141,9 @@ impl TaskGraph {
         Ok(())
     }
 
-    /// The core that the current task of a thread takes.
-    pub(super) fn core(&self, at: usize) -> Option<u32> {
-        self.threads[at].current.as_ref()?.task.map(|(_, core)| core)
-    }
-
-    /// The number of the event that a thread executes.
-    pub(super) fn number(&self, at: usize) -> Option<u64> {
-        self.threads[at].current.as_ref().map(|current| current.number)
-    }
-
-    /// The line of the event that a thread executes.
-    pub(super) fn line(&self, at: usize) -> Option<u64> {
-        self.threads[at].current.as_ref()?.line
+    /// The event that a thread executes, with what is known of it.
+    pub(super) fn executed(&self, at: usize) -> Option<&Executed> {
+        self.threads[at].current.as_ref()
     }
 
     /// Whether a thread has no event now, and may get one.

@@ -30,7 +30,7 @@ mod queues;
 
 use std::path::PathBuf;
 
-use titr_common::event::{Actor, Message, Rank, RequestId, ThreadId};
+use titr_common::event::{Actor, Event, Message, Rank, RequestId, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
@@ -49,7 +49,6 @@ pub(super) enum Signal {
     Begins { thread: ThreadIndex, follows: ThreadIndex },
 }
 
-/// The programs of all ranks.
 pub(super) struct Programs<S> {
     ranks: Vec<Program<S>>,
     table: ThreadTable,
@@ -89,6 +88,11 @@ impl ThreadTable {
         self.others.push((actor, at));
         index
     }
+}
+
+/// An event in a queue, as one in a window is: computation apart.
+fn event_ref(event: &Event) -> EventRef<'_> {
+    if let Event::Compute(work) = *event { EventRef::Compute(work) } else { EventRef::Event(event) }
 }
 
 impl<S: EventSource> Programs<S> {
@@ -288,7 +292,7 @@ impl<S: EventSource> Programs<S> {
         let window = &self.ranks.get(self.actor(thread).rank.0 as usize)?.window;
         match self.queues(thread) {
             Some((ThreadEvents::Threads(queues), at)) => window.path().cloned().zip(queues.line(at)),
-            Some((ThreadEvents::Graph(graph), at)) => window.path().cloned().zip(graph.line(at)),
+            Some((ThreadEvents::Graph(graph), at)) => window.path().cloned().zip(graph.executed(at)?.line),
             None => window.place(),
         }
     }
@@ -329,12 +333,12 @@ impl<S: EventSource> Programs<S> {
 
     /// The number, from 1, of the event of a graph that `thread` executes; `None` if it executes none.
     pub(super) fn number_in_graph(&self, thread: ThreadIndex) -> Option<u64> {
-        self.graph(thread).and_then(|(graph, at)| graph.number(at))
+        self.graph(thread).and_then(|(graph, at)| Some(graph.executed(at)?.number))
     }
 
     /// The core that the current task of `thread` takes; `None` if it has none.
     pub(super) fn core(&self, thread: ThreadIndex) -> Option<u32> {
-        self.graph(thread).and_then(|(graph, at)| graph.core(at))
+        self.graph(thread).and_then(|(graph, at)| Some(graph.executed(at)?.task?.1))
     }
 
     /// The current task of `thread` begins; others may begin that depend on its beginning.

@@ -12,7 +12,7 @@ use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
 use super::order::{Order, Step};
-use super::{Signal, ThreadTable};
+use super::{Signal, ThreadTable, event_ref};
 use crate::ranks::RequestTable;
 use crate::ranks::ids::ThreadIndex;
 use titr_workload::{Match, Window};
@@ -125,11 +125,7 @@ impl ThreadQueues {
     }
 
     pub(super) fn current(&self, at: usize) -> Option<EventRef<'_>> {
-        let queued = self.threads[at].events.front()?;
-        if let Event::Compute(work) = queued.event {
-            return Some(EventRef::Compute(work));
-        }
-        Some(EventRef::Event(&queued.event))
+        Some(event_ref(&self.threads[at].events.front()?.event))
     }
 
     /// The next event of a thread takes place.

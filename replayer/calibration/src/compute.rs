@@ -44,9 +44,6 @@ impl ComputeRate {
     }
 
     /// The rates in a trace.
-    ///
-    /// # Errors
-    /// If the trace cannot be read, or is not an extended one.
     fn of(trace: &Trace) -> Result<Self, NoRate> {
         let (mut whole, mut regions) = (Vec::new(), BTreeMap::<String, Vec<Speed>>::new());
         for rank in (0..trace.ranks()).map(Rank) {

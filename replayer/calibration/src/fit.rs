@@ -72,17 +72,11 @@ const SHOWS_RATE: Bytes = Bytes(16 << 10);
 
 impl Fit {
     /// Fits the parameters to measurements.
-    ///
-    /// # Errors
-    /// If no two ranks exchanged messages.
     pub(crate) fn of(measurements: &Measurements) -> Result<Self, NoPingPong> {
         Self::with_burst(measurements, buckets::burst(measurements))
     }
 
     /// Fits the parameters to measurements over links with buckets of this size.
-    ///
-    /// # Errors
-    /// If no two ranks exchanged messages.
     pub(crate) fn with_burst(measurements: &Measurements, burst: Option<Bytes>) -> Result<Self, NoPingPong> {
         let is_one_host = measurements.hosts.len() < 2;
         let usable = |series: &&Series| series.points.len() >= 2;

@@ -71,9 +71,6 @@ const REFITS: u32 = 80;
 
 impl Confidence {
     /// Refits to measurements to which `fit` was fitted. The buckets of links are as in that fit.
-    ///
-    /// # Errors
-    /// If there is nothing to fit to.
     pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Result<Self, NoPingPong> {
         let refit = |number| Fit::with_burst(&redrawn(measurements, Draw { seed: 0, number }), fit.burst);
         Ok(Self { refits: (0..REFITS).map(refit).collect::<Result<_, _>>()? })

@@ -120,9 +120,6 @@ impl Residuals {
 
 /// The residuals of all series that a platform has predictions for. Ranks are where they were measured. `has_bursts`:
 /// whether links have token buckets.
-///
-/// # Errors
-/// If the platform has no place for the ranks.
 pub(crate) fn residuals(
     measurements: &Measurements,
     platform: &mut Platform,

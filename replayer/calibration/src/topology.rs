@@ -115,9 +115,6 @@ impl NamedTopology {
     }
 
     /// A platform of this topology, whose links and hosts mean nothing; a star has this number of hosts.
-    ///
-    /// # Errors
-    /// If the topology cannot be built.
     pub(crate) fn alone(&self, hosts: u32) -> Result<Platform, PlatformError> {
         let count = if *self == Self::Star { format!("count = {hosts}\n") } else { String::new() };
         let text = format!(

@@ -61,7 +61,6 @@ pub(crate) struct ScaledResult {
 
 impl EfficiencyTable {
     /// The efficiencies of results with their names.
-    #[must_use]
     pub(crate) fn of(results: &[(String, ReplayedResult)], scaling: Scaling) -> Self {
         let Some((_, first)) = results.first() else { return Self { results: Vec::new() } };
         let scaled = |(name, result): &(String, ReplayedResult)| ScaledResult::of(name, result, first, scaling);

@@ -11,7 +11,7 @@ use titr_simulation::observe::Observer;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Simulation, SimulationError, SimulationResult};
 
-use crate::analysis::{AnalysisKind, AnyAnalysis};
+use crate::analysis::{Analysis, AnalysisKind};
 use crate::findings::Findings;
 use crate::{critical_path, matrix, sensitivities, wait_states};
 
@@ -96,7 +96,7 @@ impl<'a> AnalysedSimulation<'a> {
     }
 }
 
-fn analysis(name: &str, ranks: u32) -> Result<Box<dyn AnyAnalysis>, AnalysisError> {
+fn analysis(name: &str, ranks: u32) -> Result<Box<dyn Analysis>, AnalysisError> {
     let kind = ANALYSES.iter().find(|kind| kind.name == name);
     let kind = kind.ok_or_else(|| AnalysisError::Unknown(name.to_owned()))?;
     Ok((kind.new)(ranks))

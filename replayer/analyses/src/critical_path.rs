@@ -49,9 +49,7 @@ fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&Segment) -> K) -> BTreeMap<K, Ki
 }
 
 impl Analysis for CausalChains<()> {
-    type Findings = CriticalPath;
-
-    fn findings(&self) -> CriticalPath {
+    fn add_to(&self, all: &mut Findings) {
         let (end, path, visits) = self.longest();
         let places = &self.places;
         let seconds = |sums: &KindSums| Time(sums.iter().sum()).seconds();
@@ -61,7 +59,7 @@ impl Analysis for CausalChains<()> {
         let elasticity = |parameter: Parameter| growing(parameter, &sums) / end.0.max(1) as f64;
         let sensitivity =
             |parameter| Sensitivity { parameter, links: None, path: Some(elasticity(parameter)), replays: None };
-        CriticalPath {
+        all.critical_path = Some(CriticalPath {
             length: end.seconds(),
             messages: path.messages,
             by_kind: sums.into(),
@@ -90,10 +88,6 @@ impl Analysis for CausalChains<()> {
                     seconds: Time(sum).seconds(),
                 })
                 .collect(),
-        }
-    }
-
-    fn place(all: &mut Findings) -> &mut Option<CriticalPath> {
-        &mut all.critical_path
+        });
     }
 }

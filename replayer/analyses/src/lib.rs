@@ -34,7 +34,7 @@ mod sensitivities;
 mod wait_states;
 
 pub use analysed_simulation::{ANALYSES, AnalysedResult, AnalysedSimulation, AnalysisError, apply_machine_changes};
-pub use analysis::{Analysis, AnalysisKind, AnyAnalysis};
+pub use analysis::{Analysis, AnalysisKind};
 pub use findings::{
     ByKind, CallSiteShare, CollectiveWaiting, CriticalPath, Findings, Pair, Parameter, Pattern, PatternTime,
     PlaceWaiting, ProgramPlace, RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, Visit,

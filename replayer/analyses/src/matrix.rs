@@ -15,36 +15,20 @@ pub(crate) const MATRIX: AnalysisKind = AnalysisKind { name: "matrix", new: |_| 
 
 /// All pairs of ranks between which messages travel, those within collectives included.
 #[derive(Debug, Default)]
-struct Matrix(BTreeMap<(Rank, Rank), Cell>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    messages: u64,
-    bytes: Bytes,
-}
+struct Matrix(BTreeMap<(Rank, Rank), Pair>);
 
 impl Observer for Matrix {
     fn injected(&mut self, _: Time, message: Departure) {
-        let cell = self.0.entry((message.from, message.to)).or_default();
-        cell.messages += 1;
-        cell.bytes += message.bytes;
+        let Departure { from, to, bytes, .. } = message;
+        let none = Pair { from: from.0, to: to.0, messages: 0, bytes: Bytes(0) };
+        let pair = self.0.entry((from, to)).or_insert(none);
+        pair.messages += 1;
+        pair.bytes += bytes;
     }
 }
 
 impl Analysis for Matrix {
-    type Findings = Vec<Pair>;
-
-    fn findings(&self) -> Vec<Pair> {
-        let pair = |(&(Rank(from), Rank(to)), &Cell { messages, bytes }): (&(Rank, Rank), &Cell)| Pair {
-            from,
-            to,
-            messages,
-            bytes,
-        };
-        self.0.iter().map(pair).collect()
-    }
-
-    fn place(all: &mut Findings) -> &mut Option<Vec<Pair>> {
-        &mut all.matrix
+    fn add_to(&self, all: &mut Findings) {
+        all.matrix = Some(self.0.values().copied().collect());
     }
 }

@@ -27,9 +27,6 @@ const CLASSES: usize = 16;
 /// Adds the results of two replays to each sensitivity of a critical path, with slightly more and less of its
 /// parameter; and the sensitivities to the latency and the bandwidth of each class of links, which only replays can
 /// determine.
-///
-/// # Errors
-/// If a replay fails.
 pub(crate) fn check(
     CriticalPath { sensitivities, .. }: &mut CriticalPath,
     replay: &PreparedReplay<'_>,

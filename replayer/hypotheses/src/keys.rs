@@ -20,9 +20,6 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// The keys of a change and the name of its kind.
-    ///
-    /// # Errors
-    /// If the change has no kind.
     pub(crate) fn of(table: Spanned<Table>, source: &Arc<Source>) -> Result<(Spanned<String>, Self), Mistake> {
         let whole = table.span();
         let mut keys = Self { source: Arc::clone(source), table: table.into_inner(), place: whole, known: vec![] };
@@ -48,17 +45,11 @@ impl Keys {
     }
 
     /// A mandatory key.
-    ///
-    /// # Errors
-    /// If `value`, the value of the key, is missing.
     pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, Mistake> {
         value.ok_or_else(|| self.mistake(format!("this kind of change needs the key '{key}'")))
     }
 
     /// A text.
-    ///
-    /// # Errors
-    /// If the value is anything else.
     pub(crate) fn text(&mut self, key: &'static str) -> Result<Option<Spanned<String>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         match value.get_ref() {
@@ -68,9 +59,6 @@ impl Keys {
     }
 
     /// A choice among words, each with its value.
-    ///
-    /// # Errors
-    /// If the value is none of them.
     pub(crate) fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Result<Option<T>, Mistake> {
         let Some(word) = self.text(key)? else { return Ok(None) };
         let found = words.iter().find(|(name, _)| name == word.get_ref());
@@ -79,9 +67,6 @@ impl Keys {
     }
 
     /// A factor from 0 on.
-    ///
-    /// # Errors
-    /// If the value is anything else.
     pub(crate) fn factor(&mut self, key: &'static str) -> Result<Option<f64>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match *value.get_ref() {
@@ -94,9 +79,6 @@ impl Keys {
     }
 
     /// A whole number within a range.
-    ///
-    /// # Errors
-    /// If the value is anything else.
     pub(crate) fn whole(&mut self, key: &'static str, from: i64) -> Result<Option<Spanned<i32>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match *value.get_ref() {
@@ -108,9 +90,6 @@ impl Keys {
     }
 
     /// A number of bytes: a whole number, or a text with a unit.
-    ///
-    /// # Errors
-    /// If the value is anything else.
     pub(crate) fn bytes(&mut self, key: &'static str) -> Result<Option<Bytes>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let expected = format!("'{key}' is a number of bytes, such as 1000 or \"64 KiB\"");
@@ -125,9 +104,6 @@ impl Keys {
     }
 
     /// A set of ranks, written as `"0-31,40"` or as one number.
-    ///
-    /// # Errors
-    /// If the value is anything else.
     pub(crate) fn rank_set(&mut self, key: &'static str) -> Result<Option<Spanned<RankSet>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let text = match value.get_ref() {
@@ -142,9 +118,6 @@ impl Keys {
     }
 
     /// The parts of the program that the change is about: its ranks, its region and its call site.
-    ///
-    /// # Errors
-    /// If either is not written as it has to be.
     pub(crate) fn selection(&mut self) -> Result<Selection, Mistake> {
         Ok(Selection {
             ranks: self.rank_set("ranks")?,
@@ -157,9 +130,6 @@ impl Keys {
     }
 
     /// The parts of the program that the change is about: its ranks, its region, its call site and the communicator.
-    ///
-    /// # Errors
-    /// If any is not written as it has to be.
     pub(crate) fn selection_of_messages(&mut self) -> Result<Selection, Mistake> {
         let selection = self.selection()?;
         let Some(written) = self.text("communicator")? else { return Ok(selection) };
@@ -173,15 +143,11 @@ impl Keys {
     }
 
     /// The file, for mistakes that show only later.
-    #[must_use]
     pub(crate) fn source(&self) -> Arc<Source> {
         Arc::clone(&self.source)
     }
 
     /// Checks that there are no unknown keys.
-    ///
-    /// # Errors
-    /// If there are any.
     pub(crate) fn finish(self) -> Result<(), Mistake> {
         let Some((key, _)) = self.table.into_entries().next() else { return Ok(()) };
         let known = self.known.iter().filter(|name| **name != "kind").copied().collect::<Vec<_>>().join(", ");

@@ -24,9 +24,6 @@ pub(crate) struct MessageFilter {
 
 impl MessageFilter {
     /// Reads the keys that select messages.
-    ///
-    /// # Errors
-    /// If any is not written as it has to be.
     pub(crate) fn read(keys: &mut Keys) -> Result<Self, Mistake> {
         let selection = keys.selection_of_messages()?.into();
         let to = keys.rank_set("to")?;

@@ -106,20 +106,17 @@ impl Position {
 
     /// Whether `thread` belongs to a selected rank and is at the selected place.
     #[inline]
-    #[must_use]
     pub(crate) fn is_inside(&self, thread: ThreadId) -> bool {
         self.is_selected && (!self.selection.is_of_places() || self.instance(thread).is_some())
     }
 
     /// The instance of the selected place that `thread` is in.
-    #[must_use]
     pub(crate) fn instance(&self, thread: ThreadId) -> Option<usize> {
         self.threads.get(&thread)?.instance
     }
 
     /// Whether no computation follows in the current instance of `thread`: `event`, which is next, is the mark at the
     /// end of the region, or the call at the call site.
-    #[must_use]
     pub(crate) fn ends_instance(&self, event: EventRef<'_>, thread: ThreadId) -> bool {
         let Some(inside) = self.threads.get(&thread).filter(|inside| inside.instance.is_some()) else { return false };
         match (event, &self.selection) {
@@ -134,7 +131,6 @@ impl Position {
     }
 
     /// Whether the selection has the communicator that the rank calls `comm`.
-    #[must_use]
     pub(crate) fn is_on(&self, comm: CommId) -> bool {
         match self.selection.communicator.as_ref().map(|name| name.get_ref()) {
             None => true,

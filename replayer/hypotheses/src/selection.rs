@@ -49,19 +49,16 @@ fn is_called(place: &CodePlace, name: &str) -> bool {
 
 impl Selection {
     /// Whether `rank` is selected.
-    #[must_use]
     pub(crate) fn has_rank(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.get_ref().contains(rank))
     }
 
     /// Whether only some places of the program are selected.
-    #[must_use]
     pub(crate) fn is_of_places(&self) -> bool {
         self.region.is_some() || self.call_site.is_some()
     }
 
     /// Whether calls that are made from here are selected.
-    #[must_use]
     pub(crate) fn has_call_site(&self, stack: &CallStack) -> bool {
         self.call_site.as_ref().is_none_or(|name| stack.iter().any(|place| is_called(place, name.get_ref())))
     }
@@ -72,17 +69,11 @@ impl Selection {
     }
 
     /// Finds fault with ranks that the world of `ranks` ranks does not have.
-    ///
-    /// # Errors
-    /// If there are any.
     pub(crate) fn fits(&self, ranks: u32) -> Result<(), Mistake> {
         self.ranks.as_ref().map_or(Ok(()), |set| self.has_ranks(set, ranks))
     }
 
     /// Finds fault with a set of ranks that the world of `ranks` ranks does not have.
-    ///
-    /// # Errors
-    /// If there are any.
     pub(crate) fn has_ranks(&self, set: &Spanned<RankSet>, ranks: u32) -> Result<(), Mistake> {
         let last = set.get_ref().last();
         if last.0 < ranks {

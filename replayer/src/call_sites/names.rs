@@ -35,7 +35,6 @@ impl CallSiteNames {
     }
 
     /// The reasons for places without a name in the part of the trace that was read: a sentence for each module.
-    #[must_use]
     pub(crate) fn unnamed(&self) -> Vec<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let said = |path: &str, why: &NoCode| format!("call sites without names: those in {path}, as {why}");
@@ -46,9 +45,6 @@ impl CallSiteNames {
 }
 
 /// The names of all call sites of a trace that can be found here, and a sentence for each module with places that have none.
-///
-/// # Errors
-/// If the trace cannot be read.
 pub(crate) fn look_up(trace: &Trace) -> Result<(Vec<NamedCode>, Vec<String>), TraceError> {
     let names = CallSiteNames::default();
     let mut found = BTreeMap::<(String, String), NamedCode>::new();

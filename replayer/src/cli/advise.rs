@@ -85,9 +85,6 @@ const OF_NO_USE: usize = 12;
 const WORTH: f64 = 0.001;
 
 /// Prints promising changes, with the hypotheses file of the best one.
-///
-/// # Errors
-/// If `out` cannot be written.
 fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
     let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
     writeln!(out, "Predicted time  {}", uncertain(Seconds(*simulated_time), None))?;

@@ -58,9 +58,6 @@ const SAME: f64 = 1e-3;
 const NAME: usize = 24;
 
 /// Prints a difference.
-///
-/// # Errors
-/// If `out` cannot be written.
 fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let time = difference.simulated_time;
     let [before, after] = [time.before, time.after].map(|time| uncertain(Seconds(time), None));

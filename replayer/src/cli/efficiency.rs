@@ -87,9 +87,6 @@ const NAME: usize = 28;
 const NUMBER: usize = 12;
 
 /// Prints a table of efficiencies in percent.
-///
-/// # Errors
-/// If `out` cannot be written.
 fn summary(table: &EfficiencyTable, scaling: Scaling, out: &mut impl Write) -> io::Result<()> {
     let width = |result: &ScaledResult| (on_one_line(&result.name).chars().count() + 2).max(NUMBER);
     let line = |out: &mut dyn Write, name: &str, cell: &dyn Fn(&ScaledResult) -> String, formula: &str| {

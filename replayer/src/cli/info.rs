@@ -243,7 +243,6 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// The text of the line that `titr info` has on the part; `None` if the trace is of the whole program.
-#[must_use]
 fn recorded_part(trace: &Trace) -> Option<String> {
     let (part, manifest) = (trace.recorded_part()?, trace.manifest()?);
     let mut all = PartCalls::default();
@@ -273,7 +272,6 @@ const START: f64 = 0.1;
 type TimeOf<'a> = &'a dyn Fn(&ProcessTime) -> f64;
 
 /// The name and the text of each line that `titr info` has on it; none of times that would change no prediction.
-#[must_use]
 fn uncounted(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let advice = "; TITRACE_THREADS=sum adds it to the computation";
     // An emulator takes seconds to start itself, which no clock tells from the program's.

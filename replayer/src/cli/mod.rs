@@ -37,7 +37,6 @@ use trace::TraceArgs;
 use crate::combine::CombineError;
 use crate::diff::DiffError;
 use crate::studies::StudyError;
-use crate::studies::steady::SteadyError;
 
 mod advise;
 mod benchmarks;
@@ -86,7 +85,6 @@ const WRONG_USAGE: u8 = 2;
 
 /// An error that ends a command.
 #[derive(Debug, Error)]
-#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub(crate) enum Failure {
     #[error(transparent)]
     TraceArgs(#[from] TraceError),
@@ -144,15 +142,6 @@ impl From<AnalysisError> for Failure {
         match error {
             AnalysisError::Simulation(error) => error.into(),
             AnalysisError::Unknown(_) => Self::Value(format!("--analyse: {error}")),
-        }
-    }
-}
-
-impl From<SteadyError> for Failure {
-    fn from(error: SteadyError) -> Self {
-        match error {
-            SteadyError::Trace(error) => error.into(),
-            SteadyError::Simulation(error) => error.into(),
         }
     }
 }

@@ -149,9 +149,6 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
 const NAME: usize = 16;
 
 /// Prints the predicted times of placements, and the saving of the fastest.
-///
-/// # Errors
-/// If `out` cannot be written.
 fn summary(found: &FastestPlacement, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{:<NAME$}  predicted time", "Placement")?;
     for one in &found.methods {

@@ -127,9 +127,6 @@ const RANKS: usize = 16;
 const SLOWDOWN: usize = 8;
 
 /// Prints tolerances.
-///
-/// # Errors
-/// If `out` cannot be written.
 fn summary(found: &Tolerances, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "Predicted time  {}", uncertain(found.simulated_time, None))?;
     for tolerance in &found.parameters {

@@ -68,9 +68,6 @@ impl TriggerArgs {
 }
 
 /// Prints the summary of a replayed network trace.
-///
-/// # Errors
-/// If `out` cannot be written.
 fn summary(result: &TriggeredResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
     writeln!(out, "Last arrival    {}", uncertain(*simulated_time, None))?;

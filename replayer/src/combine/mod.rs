@@ -106,7 +106,6 @@ fn combine_rank(
 
 /// Runs that could not be combined.
 #[derive(Debug, Error)]
-#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub(crate) enum CombineError {
     #[error(transparent)]
     Trace(#[from] TraceError),

@@ -99,40 +99,19 @@ pub(crate) struct LinkShare {
 /// A reason why two results cannot be compared.
 #[derive(Debug, Error)]
 pub(crate) enum DiffError {
-    /// A file cannot be read.
     #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: io::Error,
-    },
-    /// A file holds no result.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error("{}:{}:{}: this is no result of titr replay --json: {error}", path.display(), error.line(), error.column())]
-    NoResult {
-        /// The file.
-        path: PathBuf,
-        /// The first thing that is wrong.
-        error: serde_json::Error,
-    },
-    /// Ranks of a result wait for ever.
+    NoResult { path: PathBuf, error: serde_json::Error },
     #[error(
         "{}: this result is no prediction, because {} for ever: record the whole program",
         path.display(), counted(*waiting, "rank waits", "ranks wait")
     )]
-    NoPrediction {
-        /// The file.
-        path: PathBuf,
-        /// The number of ranks that wait.
-        waiting: u64,
-    },
+    NoPrediction { path: PathBuf, waiting: u64 },
 }
 
 impl ReplayedResult {
     /// Reads a result.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or holds no result.
     pub(crate) fn read(path: &Path) -> Result<Self, DiffError> {
         let text = input::read_text(path, WRITTEN_BY_PROGRAM)
             .map_err(|error| DiffError::Unreadable { path: path.to_owned(), error })?;
@@ -152,7 +131,6 @@ impl ReplayedResult {
     }
 
     /// The compared parts of a result.
-    #[must_use]
     pub(crate) fn of(result: &AnalysedResult) -> Self {
         let AnalysedResult { simulated_time, uncertainty, recording, waiting_ranks, computed, .. } = result;
         let AnalysedResult { per_rank, efficiencies, links, analyses, .. } = result;
@@ -170,7 +148,6 @@ impl ReplayedResult {
     }
 
     /// The difference to a result that came `after`. Results of different numbers of ranks are compared by the mean rank.
-    #[must_use]
     pub(crate) fn to(&self, after: &Self) -> Difference {
         let ranks = [self, after].map(|result| result.per_rank.len());
         let change = |before: Seconds, after: Seconds| Change { before: before.0, after: after.0 };
@@ -247,7 +224,6 @@ fn links(before: &[LinkUse], after: &[LinkUse]) -> Vec<LinkChange> {
 
 impl Change {
     /// The increase from the first number to the second.
-    #[must_use]
     pub(crate) fn gain(self) -> f64 {
         self.after - self.before
     }
@@ -255,7 +231,6 @@ impl Change {
 
 impl Difference {
     /// The ranks and when they finish, those first whose finish changes most.
-    #[must_use]
     pub(crate) fn finishes(&self) -> Vec<(usize, Change)> {
         let mut finishes: Vec<_> = self.per_rank.iter().map(|shares| shares.finish).enumerate().collect();
         // Stable: ranks that change as much stay in their order.

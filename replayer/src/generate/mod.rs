@@ -256,9 +256,6 @@ pub(crate) struct Generated {
 
 /// Writes a trace of a kernel into `directory`, which is created or is empty. `command` is the trace's description of
 /// its origin.
-///
-/// # Errors
-/// If the directory is not empty, or cannot be written.
 pub(crate) fn write(
     kernel: &Kernel,
     iterations: u64,

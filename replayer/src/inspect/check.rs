@@ -34,9 +34,6 @@ pub(crate) struct Verdict {
 }
 
 /// Checks a trace, and tells `follower` how far the check is.
-///
-/// # Errors
-/// If the trace cannot be opened.
 pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
     let (aborted, ended): (Vec<_>, Vec<_>) =

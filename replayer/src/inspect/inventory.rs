@@ -101,9 +101,6 @@ impl Inventory {
     }
 
     /// Reads all events of the next rank.
-    ///
-    /// # Errors
-    /// If they cannot be read.
     pub(crate) fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         let mut sent = SentMessages::default();

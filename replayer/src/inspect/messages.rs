@@ -61,9 +61,6 @@ impl SentMessages {
 }
 
 /// The messages outside of collectives that a rank sends, for each receiver in order: a row of the communication matrix.
-///
-/// # Errors
-/// If the trace cannot be read.
 pub(crate) fn sent_by(trace: &Trace, rank: Rank) -> Result<Vec<Pair>, TraceError> {
     let (mut stream, mut sent) = (trace.stream(rank)?, SentMessages::default());
     let mut by_receiver: BTreeMap<Rank, (u64, Bytes)> = BTreeMap::new();

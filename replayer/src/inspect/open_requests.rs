@@ -53,9 +53,6 @@ impl OpenRequests {
 }
 
 /// A line for each call that made requests which were never completed, with their ranks.
-///
-/// # Errors
-/// If the trace cannot be read.
 pub(super) fn by_call(trace: &Trace) -> Result<Vec<String>, TraceError> {
     let trace = CallSiteNames::default().apply(trace.clone())?;
     let mut made = BTreeMap::<String, (u64, Vec<u32>)>::new();

@@ -33,7 +33,6 @@ pub(crate) struct EventRow<'e> {
 }
 
 impl<'e> EventRow<'e> {
-    #[must_use]
     pub(crate) fn of(rank: Rank, location: Location, event: &'e Event) -> Self {
         let (mut requests, mut communicator) = (Vec::new(), None);
         // The visitors may change what they visit.

@@ -114,7 +114,6 @@ pub(crate) struct PacketsOfMachine {
 }
 
 impl MachineSummary {
-    #[must_use]
     pub(crate) fn of(platform: &Platform) -> Self {
         let topology = &*platform.topology;
         let rails = u64::from(topology.rails().count.get());
@@ -192,9 +191,6 @@ fn classes(topology: &dyn Topology) -> Vec<ClassOfLinks> {
 }
 
 /// Prints a line for each link.
-///
-/// # Errors
-/// If it cannot be written.
 pub(crate) fn write_links(topology: &dyn Topology, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<String> = (0..topology.links().len() as u32).map(|link| topology.link_name(LinkId(link))).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
@@ -247,9 +243,6 @@ fn findings(
 
 impl MachineSummary {
     /// Prints the summary.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut last = "";
         for (name, what) in self.facts() {

@@ -29,9 +29,6 @@ struct PatternTimes {
 }
 
 /// Writes the page of a calibration.
-///
-/// # Errors
-/// If the data cannot be serialised, or the file not be written.
 pub(crate) fn write_calibration(calibration: &Calibration, path: &Path) -> io::Result<()> {
     let patterns = calibration.residuals.iter().map(|of| PatternTimes {
         title: of.title(),

@@ -48,7 +48,6 @@ pub struct Origin {
 
 impl Origin {
     /// The bandwidth that most links of `platform` have.
-    #[must_use]
     pub(crate) fn bandwidth(platform: &Platform) -> f64 {
         let mut links = BTreeMap::<u64, u64>::new();
         platform.topology.links().iter().for_each(|link| *links.entry(link.bandwidth as u64).or_default() += 1);

@@ -50,9 +50,6 @@ struct NamedLink {
 }
 
 /// Writes the page of a machine.
-///
-/// # Errors
-/// If the data cannot be serialised, or the file not be written.
 pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, path: &Path) -> io::Result<()> {
     let failed = failed_at_start(topology);
     let links = (0..).map(LinkId).zip(topology.links()).filter(|(id, _)| !topology.is_loopback(*id));

@@ -99,7 +99,6 @@ impl Recorder {
     }
 
     /// The writers that have to receive the replay's events.
-    #[must_use]
     pub(crate) fn writers(&self) -> Vec<Box<dyn TimelineWriter>> {
         let detail = DetailWriter::new(Rc::clone(&self.detail), self.subject.ranks);
         let detail: Box<dyn TimelineWriter> = match self.subject.excerpt == Excerpt::default() {

@@ -35,9 +35,6 @@ struct ResultPage<'a, R> {
 }
 
 /// Writes the page of a result.
-///
-/// # Errors
-/// If the data cannot be serialised, or the file not be written.
 pub(crate) fn write_result(kind: ResultKind, names: &[String], result: &impl Serialize, path: &Path) -> io::Result<()> {
     let page = ResultPage { version: env!("CARGO_PKG_VERSION"), names, result };
     OutputFile::write(path, document(&page, &kind.scripts())?.as_bytes())

@@ -62,7 +62,6 @@ struct ShownSetting {
 
 impl<'a> StudyPage<'a> {
     /// The page of a study with the outcomes of all points.
-    #[must_use]
     pub(crate) fn new(
         name: &Path,
         inputs: &'a Inputs,
@@ -94,9 +93,6 @@ impl<'a> StudyPage<'a> {
     }
 
     /// Writes the page.
-    ///
-    /// # Errors
-    /// If the data cannot be serialised, or the file not be written.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         OutputFile::write(path, document(self, &SCRIPTS)?.as_bytes())
     }

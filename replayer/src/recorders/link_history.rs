@@ -53,9 +53,6 @@ struct InTransit {
 
 impl LinkHistory {
     /// The history of a world of `ranks` ranks on `platform`.
-    ///
-    /// # Errors
-    /// If the platform has no place for all ranks.
     pub(crate) fn new(platform: &Platform, ranks: u32) -> Result<Self, PlacementError> {
         let topology = Arc::clone(&platform.topology);
         let links = topology.links().len();
@@ -75,7 +72,6 @@ impl LinkHistory {
 
     /// The load of the `most` links with the highest use of their bandwidth: a percentage of the bandwidth in each
     /// interval.
-    #[must_use]
     pub(crate) fn busiest(&self, most: usize) -> Vec<Series> {
         let links = self.topology.links();
         let could_carry = |link: usize| match self.topology.changes() {

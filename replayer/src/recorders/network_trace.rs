@@ -34,7 +34,6 @@ pub(crate) struct NetworkTraceRecorder<W: Write> {
 
 impl<W: Write> NetworkTraceRecorder<W> {
     /// A recorder whose trace goes to `writer`, which is for messages in order.
-    #[must_use]
     pub(crate) fn new(writer: NetworkTraceWriter<W>) -> Self {
         let kind = |&kind: &TransferKind| Some((kind, Kind::named(kind.name())?));
         Self {

@@ -19,7 +19,6 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     /// A timeline of a replay, whose events go to `sorter`.
-    #[must_use]
     pub(crate) fn new(sorter: EventSorter) -> Self {
         Self { sorter, messages: 0, under_way: Vec::new() }
     }

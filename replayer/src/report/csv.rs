@@ -23,9 +23,6 @@ pub(crate) fn files(directory: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Writes the tables of `results` into `directory`.
-///
-/// # Errors
-/// If a file cannot be written.
 pub(crate) fn write(results: Results, directory: &Path) -> io::Result<()> {
     let mut tables = Tables::begin(directory)?;
     match results {

@@ -20,9 +20,6 @@ use titr_simulation::{JobResult, SharedLink};
 use super::cause;
 
 /// Prints the beginning of the summary of a simulation: what was traced, the answer, and its main cause.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn answer(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let AnalysedResult { simulated_time, uncertainty, ranks, hosts_used: used, network, .. } = report;
     let hosts = u64::from(network.hosts);
@@ -67,9 +64,6 @@ pub(crate) fn answer(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> 
 }
 
 /// Prints the rest of the summary: what would help, and the details.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn details(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let AnalysedResult { ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
@@ -312,18 +306,12 @@ const HEADING: &str = "
                phits a cycle and host                                  cycles                   links";
 
 /// Prints the subject of the measurement, and the columns of the curve.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", on_one_line(what))?;
     writeln!(out, "{HEADING}")
 }
 
 /// Prints a point of a curve, and its virtual channels if requested.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
     curve_row(measured, out)?;
     if let Some(channels) = &measured.channels {
@@ -333,9 +321,6 @@ pub(crate) fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io:
 }
 
 /// Prints the closing remarks of a curve.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Result<()> {
     for warning in &result.warnings {
         writeln!(out, "warning: {}", message(warning))?;

@@ -32,9 +32,6 @@ pub(crate) struct Variations {
 }
 
 /// Prints the predicted times of all variations, and how they compare with the first.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = results.variations.first() else { return Ok(()) };
     if let Some(waiting) =

@@ -100,24 +100,20 @@ impl Example {
         Ok(Self { selection, ranks, root, element, is_commutative, mode, kind, send, recv })
     }
 
-    #[must_use]
     pub(crate) fn members(&self) -> std::ops::Range<Member> {
         0..self.ranks
     }
 
-    #[must_use]
     pub(crate) fn steps(&self, me: Member) -> Vec<Step> {
         self.selection.steps(&self.call(me))
     }
 
     /// The algorithm that is used.
-    #[must_use]
     pub(crate) fn choice(&self) -> Choice {
         self.selection.choose(&self.call(self.root))
     }
 
     /// Whether another algorithm was requested, which is impossible here.
-    #[must_use]
     pub(crate) fn replaced(&self) -> Option<Choice> {
         let taken = self.choice();
         let mut forced = self.selection.forced();
@@ -140,9 +136,6 @@ fn shares(ranks: u32, bytes: Bytes, element: Bytes) -> Vec<Bytes> {
 
 /// Writes the steps of all members, a line `RANK STEP …` each in the order in which a rank takes them, below a line with the
 /// algorithm.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn write_steps(example: &Example, out: &mut impl Write) -> io::Result<()> {
     let choice = example.choice();
     let library = example.selection.library;
@@ -207,9 +200,6 @@ impl fmt::Display for Place {
 
 /// Writes the traffic between each pair of members, a line `src dst messages bytes` for each pair with traffic, below a line
 /// that names the columns.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn write_matrix(example: &Example, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "src\tdst\tmessages\tbytes")?;
     for me in example.members() {
@@ -251,9 +241,6 @@ fn sent(steps: &[Step]) -> BTreeMap<Member, Traffic> {
 /// Writes a line for each algorithm: the collective, the algorithm's own name, other names that are accepted for any
 /// library, and `library:name` for different spellings in a library's parameters, `library-i:name` for non-blocking
 /// collectives.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn write_catalogue(out: &mut impl Write) -> io::Result<()> {
     for collective in CollectiveKind::ALL {
         for algorithm in Algorithm::all(collective) {

@@ -21,7 +21,6 @@ pub(crate) enum AxisKey {
 
 impl AxisKey {
     /// The name of the axis in tables.
-    #[must_use]
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Platform => "platform",
@@ -107,7 +106,6 @@ impl Setting {
 
     /// The value in a table whose column has a unit, and the unit: as written if all values of the column are, and in SI units
     /// otherwise.
-    #[must_use]
     pub(crate) fn cell(&self, unit: Option<&str>) -> String {
         match (self.magnitude, unit) {
             (Some(_), Some(unit)) if unit == unit_of(&self.shown) => {
@@ -231,7 +229,6 @@ impl Axis {
     }
 
     /// The unit in SI of all values, if all are numbers of one unit.
-    #[must_use]
     pub(crate) fn unit(&self) -> Option<&'static str> {
         match &self.values {
             Values::List(settings) => {
@@ -244,7 +241,6 @@ impl Axis {
     }
 
     /// The unit of the column of the axis in a table: the one that all values are written in, or that of SI.
-    #[must_use]
     pub(crate) fn written_unit(&self) -> Option<&str> {
         let unit = self.unit()?;
         Some(match &self.values {

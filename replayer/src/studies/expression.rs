@@ -65,9 +65,6 @@ pub(crate) trait Names {
 
 impl Expression {
     /// The expression in `text`, whose names are those of `axes`.
-    ///
-    /// # Errors
-    /// If the text is no expression.
     pub(crate) fn parse(text: &str, axes: &[&str]) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("an expression has at most {LONGEST} characters"));

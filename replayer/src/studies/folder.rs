@@ -92,13 +92,11 @@ impl ResultsFolder {
     }
 
     /// The path of the folder.
-    #[must_use]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The file of the report of a point.
-    #[must_use]
     pub(crate) fn report(&self, point: usize) -> PathBuf {
         self.of_point(point, "html")
     }
@@ -108,7 +106,6 @@ impl ResultsFolder {
     }
 
     /// The points that have no outcome yet, or no report where reports are asked for.
-    #[must_use]
     pub(crate) fn missing(&self, points: usize, has_reports: bool) -> Vec<usize> {
         let is_done =
             |point: &usize| self.of_point(*point, "json").exists() && (!has_reports || self.report(*point).exists());
@@ -116,17 +113,11 @@ impl ResultsFolder {
     }
 
     /// Keeps the outcome of a point.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(crate) fn keep(&self, point: usize, outcome: &PointOutcome) -> io::Result<()> {
         OutputFile::write(&self.of_point(point, "json"), &serde_json::to_vec(outcome)?)
     }
 
     /// Keeps the reason why a task cannot simulate a point.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(crate) fn keep_failure(&self, point: usize, why: &str) -> io::Result<()> {
         OutputFile::write(&self.of_point(point, "error"), why.as_bytes())
     }
@@ -149,9 +140,6 @@ impl ResultsFolder {
     }
 
     /// Writes the tables of all outcomes, and returns the outcomes.
-    ///
-    /// # Errors
-    /// If an outcome cannot be read, or a table not be written.
     pub(crate) fn finish(&self, inputs: &Inputs) -> Result<Vec<PointOutcome>, StudyError> {
         // Tasks may have been killed since this process wrote there first.
         [&self.path, &self.path.join(POINTS)].into_iter().for_each(|folder| remove_leftovers(folder));

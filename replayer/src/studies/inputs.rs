@@ -229,26 +229,22 @@ impl Inputs {
     }
 
     /// The number of points.
-    #[must_use]
     pub(crate) fn count(&self) -> usize {
         self.points.len()
     }
 
     /// The value of an axis at a point in few words, as names of machines have it.
-    #[must_use]
     pub(crate) fn value_name(&self, point: usize, axis: usize) -> String {
         let value = self.study.axes.get(axis).zip(self.settings(point).get(axis));
         value.map_or_else(String::new, |(axis, setting)| axis.name_of(setting))
     }
 
     /// The values of all axes at a point.
-    #[must_use]
     pub(crate) fn settings(&self, point: usize) -> &[Setting] {
         self.points.get(point).map_or(&[], Vec::as_slice)
     }
 
     /// A point in words: its number from 1, and the values of its axes.
-    #[must_use]
     pub(crate) fn in_words(&self, point: usize) -> String {
         match in_words(&self.study, self.settings(point)) {
             words if words.is_empty() => (point + 1).to_string(),
@@ -280,9 +276,6 @@ impl Inputs {
     }
 
     /// A number that is another one for other inputs: a study, its files, or a version of titr.
-    ///
-    /// # Errors
-    /// If a file cannot be read any more.
     pub(crate) fn identity(&self) -> Result<String, StudyError> {
         let mut digest = Sha256::new();
         let mut add = |bytes: &[u8]| {

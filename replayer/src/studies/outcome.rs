@@ -75,7 +75,6 @@ pub(crate) const COLUMNS: [Column; 20] = [
 
 impl PointOutcome {
     /// The outcome of a result, on a machine of this cost.
-    #[must_use]
     pub(crate) fn of(result: &AnalysedResult, cost: Option<f64>) -> Self {
         let ranks = result.per_rank.len().max(1) as f64;
         let sum = result.per_rank.iter().fold(Shares::default(), |sum: Shares, shares| {

@@ -108,9 +108,6 @@ pub(crate) struct PlacementSubject<'a> {
 }
 
 /// The placement of ranks on these cores by a rule.
-///
-/// # Errors
-/// If there are too few cores.
 pub(crate) fn by_rule(
     policy: &Policy,
     ranks: u32,
@@ -131,9 +128,6 @@ fn chosen(policy: &Policy, ranks: u32, cores: &[HostId], platform: &Platform) ->
 
 impl PlacementSubject<'_> {
     /// The fastest placement. Replays run at the same time.
-    ///
-    /// # Errors
-    /// If there are too few cores, or a replay fails.
     pub(crate) fn fastest(&self, jobs: Jobs) -> Result<FastestPlacement, StudyError> {
         let parts = HostParts::of(self.platform, self.any_core);
         let cost = CommunicationCost::new(self.platform, parts, self.ranks, self.pairs);

@@ -41,7 +41,6 @@ pub(crate) struct RankedMachine {
 
 impl Ranking {
     /// Ranks the machines of a study by the outcomes of its points.
-    #[must_use]
     pub(crate) fn of(inputs: &Inputs, outcomes: &[PointOutcome]) -> Self {
         let study = &inputs.study;
         let trace = study.axis(&AxisKey::Trace);
@@ -92,14 +91,12 @@ impl Ranking {
     }
 
     /// The machine with the lowest product of price and time, if there are prices.
-    #[must_use]
     pub(crate) fn best_value(&self) -> Option<&RankedMachine> {
         let machines = self.machines.iter().filter_map(|machine| Some((machine, machine.price? * machine.total.0)));
         machines.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(machine, _)| machine)
     }
 
     /// The answers in words: the fastest machine, and the one that is worth most.
-    #[must_use]
     pub(crate) fn answers(&self) -> Vec<String> {
         let Some(fastest) = self.machines.first() else { return Vec::new() };
         let each = self

@@ -79,9 +79,6 @@ enum SampleKeys {
 
 impl Study {
     /// Reads a study.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is no study.
     pub(crate) fn load(path: &Path) -> Result<Self, StudyError> {
         let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| StudyError::Unreadable { path: path.to_owned(), error })?;
@@ -89,9 +86,6 @@ impl Study {
     }
 
     /// Reads the text of a study. Files that the text names are relative to the folder of `path`.
-    ///
-    /// # Errors
-    /// If the text is no study.
     pub(crate) fn parse(path: &Path, text: String) -> Checked<Self> {
         let source = Source::new(&path.display().to_string(), text, []);
         let parsed = source.parse(&source.file)?;
@@ -162,7 +156,6 @@ impl Study {
     }
 
     /// The path of a file that the study names.
-    #[must_use]
     pub(crate) fn file(&self, setting: &Setting) -> PathBuf {
         self.folder.join(&setting.shown)
     }
@@ -186,9 +179,6 @@ impl Study {
     }
 
     /// Whether a point meets a constraint.
-    ///
-    /// # Errors
-    /// If the constraint cannot be evaluated.
     pub(crate) fn meets(&self, constraint: &Constraint, names: &dyn Names) -> Result<bool, Mistake> {
         constraint.condition.holds(names).map_err(|why| self.source.mistake(constraint.place.clone(), why))
     }

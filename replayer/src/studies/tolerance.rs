@@ -107,9 +107,6 @@ pub(crate) struct ToleranceSubject<'a> {
 
 impl ToleranceSubject<'_> {
     /// The tolerances to these parameters, and to late ranks if asked for, at each slowdown. Replays run at the same time.
-    ///
-    /// # Errors
-    /// If a replay fails.
     pub(crate) fn tolerances(
         &self,
         parameters: &[Parameter],
@@ -142,7 +139,6 @@ impl ToleranceSubject<'_> {
     }
 
     /// Whether the network model has the parameter.
-    #[must_use]
     pub(crate) fn has(&self, parameter: Parameter) -> bool {
         self.slower(parameter, 0.0).is_some()
     }

@@ -5,7 +5,7 @@ pub mod programs;
 
 use std::sync::Arc;
 
-use titr_analyses::{ANALYSES, AnyAnalysis, CriticalPath, Findings, WaitFindings};
+use titr_analyses::{ANALYSES, Analysis, CriticalPath, Findings, WaitFindings};
 use titr_common::collectives::Library;
 use titr_common::event::Event;
 use titr_common::grammar::Parser;
@@ -115,7 +115,7 @@ pub fn explained(
 }
 
 /// A new analysis of this name.
-fn analysis(name: &str, ranks: u32) -> Box<dyn AnyAnalysis> {
+fn analysis(name: &str, ranks: u32) -> Box<dyn Analysis> {
     (ANALYSES.iter().find(|kind| kind.name == name).unwrap().new)(ranks)
 }
 

@@ -19,9 +19,7 @@ fn seconds(picoseconds: u64) -> Seconds {
 }
 
 impl Analysis for CausalChains<WaitStates> {
-    type Findings = WaitFindings;
-
-    fn findings(&self) -> WaitFindings {
+    fn add_to(&self, all: &mut Findings) {
         let WaitStates { severity, collectives, delays, .. } = &self.listener;
         let program = &self.places;
         let mut places: Vec<(WaitPlace, u64)> = severity.iter().map(|(&place, &time)| (place, time)).collect();
@@ -47,7 +45,7 @@ impl Analysis for CausalChains<WaitStates> {
         by_pattern.sort_by_key(|&(pattern, time)| (u64::MAX - time, pattern));
         let mut collectives: Vec<_> = collectives.iter().map(|(&name, &[late, own])| (name, late, own)).collect();
         collectives.sort_by_key(|&(.., own)| u64::MAX - own);
-        WaitFindings {
+        all.wait_states = Some(WaitFindings {
             collectives: collectives
                 .into_iter()
                 .map(|(name, late, own)| CollectiveWaiting {
@@ -101,10 +99,6 @@ impl Analysis for CausalChains<WaitStates> {
                     indirect: seconds(indirect),
                 })
                 .collect(),
-        }
-    }
-
-    fn place(all: &mut Findings) -> &mut Option<WaitFindings> {
-        &mut all.wait_states
+        });
     }
 }

@@ -252,9 +252,6 @@ impl Survey {
     }
 
     /// Which messages are selected.
-    ///
-    /// # Errors
-    /// If none is.
     pub(crate) fn finish(mut self) -> Result<Agreement, TraceError> {
         let filter = &self.agreement.filter;
         if self.is_any {

@@ -27,9 +27,6 @@ pub(crate) struct Collectives {
 
 impl CollectiveFilter {
     /// Reads the keys that select collectives, if there is one that names a collective.
-    ///
-    /// # Errors
-    /// If any is not written as it has to be.
     pub(crate) fn read(keys: &mut Keys) -> Result<Option<Self>, Mistake> {
         let Some(name) = keys.text("collective")? else { return Ok(None) };
         let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name.get_ref());

@@ -18,9 +18,6 @@ use crate::studies::outcome::PointOutcome;
 pub(crate) type Replay<'a> = dyn Fn(usize, &PreparedPoint) -> Result<AnalysedResult, StudyError> + Sync + 'a;
 
 /// Simulates a point without further output.
-///
-/// # Errors
-/// If the simulation fails.
 pub(crate) fn simulate(inputs: &Inputs, prepared: &PreparedPoint, point: usize) -> Result<AnalysedResult, StudyError> {
     let names = CallSiteNames::default();
     let simulation = prepared.simulation(&names).runs(inputs.study.repeats).jobs(Jobs::ONE).read_ahead(false);

@@ -38,17 +38,11 @@ pub(crate) struct SlurmArray<'a> {
 }
 
 /// Checks that the commands of Slurm can be run.
-///
-/// # Errors
-/// If they cannot.
 pub(crate) fn check() -> Result<(), StudyError> {
     ["sbatch", "squeue"].into_iter().try_for_each(|command| slurm(command, &["--version"]).map(drop))
 }
 
 /// The points of a task.
-///
-/// # Errors
-/// If the folder has no such task.
 pub(crate) fn points_of_task(folder: &Path, task: usize) -> Result<Vec<usize>, StudyError> {
     let path = folder.join("slurm").join("tasks");
     let text = fs::read_to_string(&path).map_err(|error| named(&path, error))?;

@@ -48,9 +48,6 @@ pub(super) struct LocalSearch<'a> {
 
 impl LocalSearch<'_> {
     /// The best placement that was found, and the number of replays.
-    ///
-    /// # Errors
-    /// If a replay fails.
     pub(super) fn from(&self, start: Replayed) -> Result<(Replayed, u32), SimulationError> {
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let mut seen = HashSet::from([start.hosts.clone()]);

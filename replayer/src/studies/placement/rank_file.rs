@@ -24,7 +24,6 @@ pub(crate) enum RankFileFormat {
 
 impl RankFileFormat {
     /// Whether hosts need names.
-    #[must_use]
     pub(crate) fn needs_names(self) -> bool {
         match self {
             Self::OpenMpi => false,
@@ -33,13 +32,11 @@ impl RankFileFormat {
     }
 
     /// Whether the file says the core of a rank.
-    #[must_use]
     pub(crate) fn has_cores(self) -> bool {
         self == Self::OpenMpi
     }
 
     /// The file for the host of each rank, and its core; without `cores`, in the order of the ranks.
-    #[must_use]
     pub(crate) fn file(self, hosts: &[u32], cores: &[u32], names: Option<&HostNames>) -> String {
         let name = |host: u32| match names.and_then(|names| names.of(HostId(host))) {
             Some(name) => name.to_owned(),
@@ -104,7 +101,6 @@ impl HostNames {
     }
 
     /// The names that the platform has for its hosts, if it has any.
-    #[must_use]
     pub(crate) fn of_platform(topology: &dyn Topology) -> Option<Self> {
         let name = |host| Some(topology.host_name(HostId(host))).filter(|name| !name.contains(' '));
         (0..topology.hosts()).map(|host| name(host).map(Some)).collect::<Option<_>>().map(Self)
@@ -115,7 +111,6 @@ impl HostNames {
     }
 
     /// The hosts that ranks may have.
-    #[must_use]
     pub(crate) fn usable(&self) -> Vec<HostId> {
         (0..).map(HostId).zip(&self.0).filter(|(_, name)| name.is_some()).map(|(host, _)| host).collect()
     }

@@ -26,4 +26,4 @@ mod sampled_replay;
 mod sampled_trace;
 mod structure;
 
-pub(crate) use sampled_replay::{Steady, SteadyError};
+pub(crate) use sampled_replay::Steady;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use thiserror::Error;
 use titr_analyses::AnalysedResult;
-use titr_common::trace::{Trace, TraceError};
+use titr_common::trace::Trace;
 use titr_common::units::Seconds;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
@@ -43,16 +42,6 @@ pub(crate) struct Steady {
     pub(crate) jobs: Jobs,
 }
 
-/// An error of a sampled replay.
-#[derive(Debug, Error)]
-#[allow(missing_docs)] // The messages say what the variants are.
-pub(crate) enum SteadyError {
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    #[error(transparent)]
-    Simulation(#[from] SimulationError),
-}
-
 /// The outcome of simulating a sample.
 enum Attempt {
     Settled(Box<AnalysedResult>),
@@ -65,14 +54,11 @@ enum Attempt {
 impl Steady {
     /// The result of replaying `trace`. `simulate` replays a part of it, or all of it if the rest cannot be
     /// extrapolated. The observer, if there is one, has to be notified of the replay.
-    ///
-    /// # Errors
-    /// If the trace cannot be read or replayed.
     pub(crate) fn run(
         &self,
         trace: &Trace,
         simulate: impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<AnalysedResult, SimulationError> + Sync,
-    ) -> Result<AnalysedResult, SteadyError> {
+    ) -> Result<AnalysedResult, SimulationError> {
         let start = Instant::now();
         let mut trace = trace.clone();
         let mut result = match self.leave_out(&mut trace, &simulate)? {
@@ -95,7 +81,7 @@ impl Steady {
         &self,
         trace: &mut Trace,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<AnalysedResult, SimulationError> + Sync),
-    ) -> Result<Result<Box<AnalysedResult>, String>, SteadyError> {
+    ) -> Result<Result<Box<AnalysedResult>, String>, SimulationError> {
         if trace.worlds().len() > 1 {
             return Ok(Err("the program has several worlds".to_owned()));
         }

@@ -1,7 +1,6 @@
 //! The loop of a program: the loops of all its ranks, iteration by iteration.
 
-use std::fmt::{self, Display, Formatter};
-
+use thiserror::Error;
 use titr_common::counts::{EventCounts, PassedLoop};
 use titr_common::event::{Event, Rank};
 use titr_common::event_buffer::EventRef;
@@ -23,38 +22,19 @@ pub(crate) struct ProgramLoop {
 }
 
 /// The reason why `--steady` finds no loop in a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum NoProgramLoop {
-    /// A rank goes round no loop.
+    #[error("rank {} makes the same calls again in no loop of at least {FEWEST} iterations", .0.0)]
     NoLoop(Rank),
-    /// Several threads of a rank call MPI.
+    #[error("several threads of rank {} call MPI", .0.0)]
     Threads(Rank),
-    /// A rank is a graph, whose events have no order.
+    #[error("rank {} is a graph, whose events have no order", .0.0)]
     Graph(Rank),
-    /// The loop of a rank has too few iterations to leave out any.
+    #[error("the loop has {}, too few to leave out any", counted(*.0, "iteration", "iterations"))]
     TooFew(u64),
-    /// The loops of two ranks have numbers of iterations that do not fit.
+    /// The numbers of iterations of two ranks do not fit.
+    #[error("rank {} goes round a loop of {} iterations, and rank {} round one of {}", few.0.0, few.1, many.0.0, many.1)]
     Unlike { few: (Rank, u64), many: (Rank, u64) },
-}
-
-impl Display for NoProgramLoop {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NoLoop(rank) => {
-                write!(f, "rank {} makes the same calls again in no loop of at least {FEWEST} iterations", rank.0)
-            }
-            Self::Threads(rank) => write!(f, "several threads of rank {} call MPI", rank.0),
-            Self::Graph(rank) => write!(f, "rank {} is a graph, whose events have no order", rank.0),
-            Self::TooFew(iterations) => {
-                write!(f, "the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"))
-            }
-            Self::Unlike { few, many } => write!(
-                f,
-                "rank {} goes round a loop of {} iterations, and rank {} round one of {}",
-                few.0.0, few.1, many.0.0, many.1
-            ),
-        }
-    }
 }
 
 /// A way to find the loop of a rank. Returns the counts of all its events, too.
@@ -104,9 +84,6 @@ fn pass(trace: &Trace, rank: Rank, passed: &mut SkippedEvents) -> Result<Result<
 impl ProgramLoop {
     /// Finds the loop of a program, of at least so many iterations, or why there is none. A trace that has no loop as such is read
     /// several times: it becomes one whose events are kept, unless the first rank tells that there is nothing to find.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
     pub(crate) fn find(trace: &mut Trace, least: u64, jobs: Jobs) -> Result<Result<Self, NoProgramLoop>, TraceError> {
         match Self::search(trace, least, jobs, loop_of_trace)? {
             Err(NoProgramLoop::NoLoop(_) | NoProgramLoop::Unlike { .. }) => {

@@ -8,11 +8,9 @@ use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_document::{Located, Mistake, Source, Spanned, Table, Value};
 
-use crate::computation::Scalings;
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind, MessageScaling, Scaling};
+use crate::kind::{Effect, Kind, ProgramChange};
 use crate::machine_change::MachineChange;
-use crate::messages::MessageScalings;
 use crate::{computation, machine, messages};
 
 /// All kinds of changes.
@@ -32,13 +30,6 @@ pub struct Hypotheses {
     program: Vec<ProgramChange>,
     /// The changes of the machine.
     pub machine: Vec<MachineChange>,
-}
-
-/// A change of the program, or several of one kind that are applied together.
-enum ProgramChange {
-    Scalings(Scalings),
-    MessageScalings(MessageScalings),
-    Other(Box<dyn Transformation + Send + Sync>),
 }
 
 /// A reason why there are no hypotheses.
@@ -85,9 +76,13 @@ impl Hypotheses {
                 Err(keys.wrong(&kind, "there is no such kind of change").with_help(format!("there are {names}")))?
             };
             match (known.read)(&mut keys)? {
-                Effect::Program(change) => this.program.push(ProgramChange::Other(change)),
-                Effect::Scaling(scaling) => this.scale(scaling),
-                Effect::MessageScaling(scaling) => this.scale_messages(scaling),
+                Effect::Program(change) => match (this.program.last_mut(), change) {
+                    (Some(ProgramChange::Scalings(all)), ProgramChange::Scalings(more)) => all.extend(more),
+                    (Some(ProgramChange::MessageScalings(all)), ProgramChange::MessageScalings(more)) => {
+                        all.extend(more)
+                    }
+                    (_, change) => this.program.push(change),
+                },
                 Effect::Machine(change) => {
                     if let Some(earlier) = this.machine.iter().find(|earlier| earlier.contradicts(&change)) {
                         Err(keys.mistake(format!("this contradicts {earlier}, an earlier change")))?;
@@ -98,26 +93,6 @@ impl Hypotheses {
             keys.finish()?;
         }
         Ok(this)
-    }
-
-    /// Adds a scaling after the changes so far.
-    fn scale(&mut self, scaling: Scaling) {
-        if !matches!(self.program.last(), Some(ProgramChange::Scalings(_))) {
-            self.program.push(ProgramChange::Scalings(Scalings::default()));
-        }
-        if let Some(ProgramChange::Scalings(scalings)) = self.program.last_mut() {
-            scalings.push(scaling);
-        }
-    }
-
-    /// Adds a change of the sizes of messages after the changes so far.
-    fn scale_messages(&mut self, scaling: MessageScaling) {
-        if !matches!(self.program.last(), Some(ProgramChange::MessageScalings(_))) {
-            self.program.push(ProgramChange::MessageScalings(MessageScalings::default()));
-        }
-        if let Some(ProgramChange::MessageScalings(scalings)) = self.program.last_mut() {
-            scalings.push(scaling);
-        }
     }
 }
 
@@ -142,8 +117,8 @@ fn changes(source: &Source) -> Result<Vec<Spanned<Table>>, Mistake> {
 impl Transformation for Hypotheses {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         self.program.iter().try_fold(trace, |trace, change| match change {
-            ProgramChange::Scalings(scalings) => scalings.apply(trace),
-            ProgramChange::MessageScalings(scalings) => scalings.apply(trace),
+            ProgramChange::Scalings(scalings) => computation::scaled(scalings, trace),
+            ProgramChange::MessageScalings(scalings) => messages::scaled(scalings, trace),
             ProgramChange::Other(change) => change.apply(trace),
         })
     }

@@ -37,25 +37,33 @@ impl Keys {
         self.source.wrong(value, message)
     }
 
-    /// The value of a key, if it is written.
-    fn take(&mut self, key: &'static str) -> Option<Spanned<Value>> {
+    /// The value of a key, if it is written; `read` makes sense of it, or says what it should be.
+    fn value<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Value) -> Result<T, String>,
+    ) -> Result<Option<Spanned<T>>, Mistake> {
         self.known.push(key);
-        let Located { value, place } = self.table.remove(key)?;
-        Some(Spanned::new(place, value))
+        let Some(Located { value, place }) = self.table.remove(key) else { return Ok(None) };
+        let read = read(value).map_err(|why| self.source.mistake(place.clone(), why))?;
+        Ok(Some(Spanned::new(place, read)))
     }
 
-    /// A mandatory key.
-    pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, Mistake> {
-        value.ok_or_else(|| self.mistake(format!("this kind of change needs the key '{key}'")))
+    /// A mandatory key, which `read` reads.
+    pub(crate) fn required<T>(
+        &mut self,
+        key: &'static str,
+        read: fn(&mut Self, &'static str) -> Result<Option<T>, Mistake>,
+    ) -> Result<T, Mistake> {
+        read(self, key)?.ok_or_else(|| self.mistake(format!("this kind of change needs the key '{key}'")))
     }
 
     /// A text.
     pub(crate) fn text(&mut self, key: &'static str) -> Result<Option<Spanned<String>>, Mistake> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        match value.get_ref() {
-            Value::Text(text) => Ok(Some(Spanned::new(value.span(), text.clone()))),
-            _ => Err(self.wrong(&value, format!("'{key}' is a text in quotes"))),
-        }
+        self.value(key, |value| match value {
+            Value::Text(text) => Ok(text),
+            _ => Err(format!("'{key}' is a text in quotes")),
+        })
     }
 
     /// A choice among words, each with its value.
@@ -68,53 +76,46 @@ impl Keys {
 
     /// A factor from 0 on.
     pub(crate) fn factor(&mut self, key: &'static str) -> Result<Option<f64>, Mistake> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let number = match *value.get_ref() {
-            Value::Whole(number) => Some(number as f64),
-            Value::Number(number) => Some(number),
-            _ => None,
-        };
-        let factor = number.filter(|number| (0.0..f64::INFINITY).contains(number));
-        factor.map(Some).ok_or_else(|| self.wrong(&value, format!("'{key}' is a number from 0 on, such as 0.5")))
+        let factor = self.value(key, |value| match value {
+            Value::Whole(number) if number >= 0 => Ok(number as f64),
+            Value::Number(number) if (0.0..f64::INFINITY).contains(&number) => Ok(number),
+            _ => Err(format!("'{key}' is a number from 0 on, such as 0.5")),
+        })?;
+        Ok(factor.map(Spanned::into_inner))
     }
 
-    /// A whole number within a range.
-    pub(crate) fn whole(&mut self, key: &'static str, from: i64) -> Result<Option<Spanned<i32>>, Mistake> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let number = match *value.get_ref() {
-            Value::Whole(number) => i32::try_from(number).ok().filter(|number| i64::from(*number) >= from),
-            _ => None,
-        };
-        let number = number.ok_or_else(|| self.wrong(&value, format!("'{key}' is a whole number from {from} on")))?;
-        Ok(Some(Spanned::new(value.span(), number)))
+    /// A whole number.
+    pub(crate) fn whole(&mut self, key: &'static str) -> Result<Option<Spanned<i32>>, Mistake> {
+        self.value(key, |value| {
+            match value {
+                Value::Whole(number) => i32::try_from(number).ok(),
+                _ => None,
+            }
+            .ok_or_else(|| format!("'{key}' is a whole number from {} on", i32::MIN))
+        })
     }
 
     /// A number of bytes: a whole number, or a text with a unit.
     pub(crate) fn bytes(&mut self, key: &'static str) -> Result<Option<Bytes>, Mistake> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let expected = format!("'{key}' is a number of bytes, such as 1000 or \"64 KiB\"");
-        match value.get_ref() {
-            Value::Whole(number) => {
-                let bytes = u64::try_from(*number);
-                bytes.map(|bytes| Some(Bytes(bytes))).map_err(|_| self.wrong(&value, expected))
-            }
-            Value::Text(text) => Bytes::written(text).map(Some).map_err(|error| self.wrong(&value, error.to_string())),
-            _ => Err(self.wrong(&value, expected)),
-        }
+        let expected = || format!("'{key}' is a number of bytes, such as 1000 or \"64 KiB\"");
+        let bytes = self.value(key, |value| match value {
+            Value::Whole(number) => u64::try_from(number).map(Bytes).map_err(|_| expected()),
+            Value::Text(text) => Bytes::written(&text).map_err(|error| error.to_string()),
+            _ => Err(expected()),
+        })?;
+        Ok(bytes.map(Spanned::into_inner))
     }
 
     /// A set of ranks, written as `"0-31,40"` or as one number.
     pub(crate) fn rank_set(&mut self, key: &'static str) -> Result<Option<Spanned<RankSet>>, Mistake> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let text = match value.get_ref() {
-            Value::Text(text) => text.clone(),
-            Value::Whole(number) => number.to_string(),
-            _ => String::new(),
-        };
-        let ranks = RankSet::written(&text);
-        let ranks =
-            ranks.ok_or_else(|| self.wrong(&value, format!("'{key}' is a list of ranks, such as \"0-31,40\"")))?;
-        Ok(Some(Spanned::new(value.span(), ranks)))
+        self.value(key, |value| {
+            let text = match value {
+                Value::Text(text) => text,
+                Value::Whole(number) => number.to_string(),
+                _ => String::new(),
+            };
+            RankSet::written(&text).ok_or_else(|| format!("'{key}' is a list of ranks, such as \"0-31,40\""))
+        })
     }
 
     /// The parts of the program that the change is about: its ranks, its region and its call site.

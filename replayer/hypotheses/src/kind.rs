@@ -21,16 +21,20 @@ pub(crate) struct Kind {
 /// The effect of a change.
 pub(crate) enum Effect {
     /// The program is another one.
-    Program(Box<dyn Transformation + Send + Sync>),
-    /// The computation of the program takes another time.
-    Scaling(Scaling),
-    /// Messages have other sizes.
-    MessageScaling(MessageScaling),
+    Program(ProgramChange),
     /// The machine is another one.
     Machine(MachineChange),
 }
 
+/// A change of the program, or several of one kind that are applied together.
+pub(crate) enum ProgramChange {
+    Scalings(Vec<Scaling>),
+    MessageScalings(Vec<MessageScaling>),
+    Other(Box<dyn Transformation + Send + Sync>),
+}
+
 /// Computation multiplied by a factor.
+#[derive(Clone)]
 pub(crate) struct Scaling {
     /// The computation.
     pub selection: Arc<Selection>,
@@ -41,7 +45,6 @@ pub(crate) struct Scaling {
 }
 
 /// The bytes of messages multiplied with a factor.
-#[derive(Clone)]
 pub(crate) struct MessageScaling {
     /// The messages.
     pub filter: Arc<MessageFilter>,
@@ -52,6 +55,6 @@ pub(crate) struct MessageScaling {
 impl Effect {
     /// The effect of a change of the program.
     pub(crate) fn program(transformation: impl Transformation + Send + Sync + 'static) -> Self {
-        Self::Program(Box::new(transformation))
+        Self::Program(ProgramChange::Other(Box::new(transformation)))
     }
 }

@@ -13,10 +13,8 @@ pub(crate) const COLLECTIVE: Kind = Kind { name: "collective", read: collective 
 pub(crate) const IDEAL_NETWORK: Kind = Kind { name: "ideal-network", read: ideal_network };
 
 fn collective(keys: &mut Keys) -> Result<Effect, Mistake> {
-    let collective = keys.text("collective")?;
-    let collective = keys.required("collective", collective)?.into_inner();
-    let algorithm = keys.text("algorithm")?;
-    let algorithm = keys.required("algorithm", algorithm)?;
+    let collective = keys.required("collective", Keys::text)?.into_inner();
+    let algorithm = keys.required("algorithm", Keys::text)?;
     let written = Written { source: keys.source(), place: algorithm.span() };
     Ok(Effect::Machine(MachineChange::Collective { collective, algorithm: algorithm.into_inner(), written }))
 }

@@ -27,7 +27,7 @@ impl MessageFilter {
     pub(crate) fn read(keys: &mut Keys) -> Result<Self, Mistake> {
         let selection = keys.selection_of_messages()?.into();
         let to = keys.rank_set("to")?;
-        let tag = keys.whole("tag", i64::from(i32::MIN))?;
+        let tag = keys.whole("tag")?;
         let bytes = (keys.bytes("min_bytes")?, keys.bytes("max_bytes")?);
         if let (Some(least), Some(most)) = bytes
             && least > most

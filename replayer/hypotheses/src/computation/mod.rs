@@ -8,4 +8,4 @@ mod volume;
 
 pub(crate) use balance::BALANCE_COMPUTE;
 pub use balance::Scope;
-pub(crate) use scale_compute::{INFINITE_CPU, SCALE_COMPUTE, Scalings};
+pub(crate) use scale_compute::{INFINITE_CPU, SCALE_COMPUTE, scaled};

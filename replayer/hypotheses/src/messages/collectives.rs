@@ -140,15 +140,15 @@ impl Agreed {
             self.rank = rank;
         }
         if let Event::Collective(call, Completion::Blocking | Completion::Request(_)) = event {
-            let index = self.communicators.find(rank, call.comm)?;
+            let index = self.communicators.find(rank, call.comm).map_err(Refusal::Fault)?;
             let context = self.communicators.get(index).context;
             self.own.entry(context).or_default().push(selects(call));
         }
         if let Event::CommCreate(call, parent, Some(group)) = event {
-            self.communicators.create(rank, *call, *parent, group)?;
+            self.communicators.create(rank, *call, *parent, group).map_err(Refusal::Fault)?;
         }
         if let Event::CommFree(id) = event {
-            self.communicators.free(rank, *id)?;
+            self.communicators.free(rank, *id).map_err(Refusal::Fault)?;
         }
         Ok(())
     }
@@ -168,12 +168,6 @@ impl Agreed {
         self.compare()?;
         let is_any = self.first.values().any(|(_, choice)| !choice.selected.is_empty());
         if is_any { Ok(()) } else { Err(Refusal::Nothing) }
-    }
-}
-
-impl From<Fault> for Refusal {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
     }
 }
 
@@ -209,9 +203,15 @@ impl Rewrite for CollectiveRewrite {
         if let Event::Annotation(_) = event {
             return self.annotations.push((event, location));
         }
-        let changed = match self.selected(position, location, event) {
-            Ok((call, completion)) => self.changed(call, completion),
-            Err(event) => self.removed.without(event),
+        let changed = match self.selected(position, location, &event) {
+            Some((call, completion)) => {
+                let treated = self.treatment.collective(call);
+                if let (None, Completion::Request(id)) = (&treated, completion) {
+                    self.removed.start_numbered(id, true);
+                }
+                treated.map(|call| Event::Collective(call, completion))
+            }
+            None => self.removed.without(event),
         };
         let annotations = self.annotations.drain(..);
         if let Some(event) = changed {
@@ -222,26 +222,11 @@ impl Rewrite for CollectiveRewrite {
 }
 
 impl CollectiveRewrite {
-    /// The collective that an event is, if it is selected; the event, if it is anything else.
-    fn selected(
-        &self,
-        position: &Position,
-        location: Location,
-        event: Event,
-    ) -> Result<(Collective, Completion), Event> {
-        if let Event::Collective(call, completion @ (Completion::Blocking | Completion::Request(_))) = &event
-            && self.filter.selects(position, location.thread, call)
-        {
-            return Ok((call.clone(), *completion));
-        }
-        Err(event)
-    }
-
-    fn changed(&mut self, call: Collective, completion: Completion) -> Option<Event> {
-        let treated = self.treatment.collective(call);
-        if let (None, Completion::Request(id)) = (&treated, completion) {
-            self.removed.start_numbered(id, true);
-        }
-        treated.map(|call| Event::Collective(call, completion))
+    /// The collective that an event is, if it is selected.
+    fn selected(&self, position: &Position, location: Location, event: &Event) -> Option<(Collective, Completion)> {
+        let Event::Collective(call, completion @ (Completion::Blocking | Completion::Request(_))) = event else {
+            return None;
+        };
+        self.filter.selects(position, location.thread, call).then(|| (call.clone(), *completion))
     }
 }

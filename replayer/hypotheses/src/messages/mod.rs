@@ -20,4 +20,4 @@ mod sizes;
 mod treatment;
 
 pub(crate) use nonblocking::NONBLOCKING;
-pub(crate) use sizes::{MessageScalings, REMOVE_MESSAGES, SCALE_MESSAGES};
+pub(crate) use sizes::{REMOVE_MESSAGES, SCALE_MESSAGES, scaled};

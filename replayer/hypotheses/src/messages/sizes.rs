@@ -6,7 +6,7 @@
 
 use titr_common::event::{CollectiveKind, Event, Outgoing};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{Located, Trace, TraceError, Transformation};
+use titr_common::trace::{Located, Trace, TraceError};
 use titr_document::Mistake;
 
 use super::agreement::Survey;
@@ -14,7 +14,7 @@ use super::collectives::{CollectiveFilter, Collectives};
 use super::rewrite::{Messages, treated};
 use super::treatment::{ByteFactor, Treatment};
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind, MessageScaling};
+use crate::kind::{Effect, Kind, MessageScaling, ProgramChange};
 use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::survey_all;
@@ -41,43 +41,31 @@ fn remove(keys: &mut Keys) -> Result<Effect, Mistake> {
 }
 
 fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {
-    let factor = keys.factor("factor")?;
-    let factor = keys.required("factor", factor)?;
+    let factor = keys.required("factor", Keys::factor)?;
     if let Some(filter) = CollectiveFilter::read(keys)? {
         return Ok(Effect::program(Collectives { filter, treatment: Treatment::Scaled(ByteFactor(factor)) }));
     }
-    Ok(Effect::MessageScaling(MessageScaling { filter: MessageFilter::read(keys)?.into(), factor }))
+    let scaling = MessageScaling { filter: MessageFilter::read(keys)?.into(), factor };
+    Ok(Effect::Program(ProgramChange::MessageScalings(vec![scaling])))
 }
 
-/// Changes of a trace, one after the other.
-#[derive(Default)]
-pub(crate) struct MessageScalings(Vec<MessageScaling>);
-
-impl MessageScalings {
-    /// Adds a change after the others.
-    pub(crate) fn push(&mut self, scaling: MessageScaling) {
-        self.0.push(scaling);
-    }
-}
-
-impl Transformation for MessageScalings {
-    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let selections: Vec<_> = self.0.iter().map(|scaling| scaling.filter.selection.clone()).collect();
-        let surveys = self.0.iter().map(|scaling| Survey::of(&trace, &scaling.filter));
-        let mut surveys = surveys.collect::<Result<Vec<_>, _>>()?;
-        survey_all(&trace, &selections, |positions, Located { event, location }| {
-            let mut changed = None;
-            for ((survey, position), scaling) in surveys.iter_mut().zip(positions).zip(&self.0) {
-                let event = changed.as_ref().map_or(event, EventRef::Event);
-                survey.see(position, Located { event, location })?;
-                changed = scaling.sent(position, Located { event, location }).or(changed);
-            }
-            Ok(())
-        })?;
-        surveys.into_iter().zip(&self.0).try_fold(trace, |trace, (survey, scaling)| {
-            Ok(treated(trace, survey.finish()?, Treatment::Scaled(ByteFactor(scaling.factor))))
-        })
-    }
+/// The trace after these changes, one after the other.
+pub(crate) fn scaled(scalings: &[MessageScaling], trace: Trace) -> Result<Trace, TraceError> {
+    let selections: Vec<_> = scalings.iter().map(|scaling| scaling.filter.selection.clone()).collect();
+    let surveys = scalings.iter().map(|scaling| Survey::of(&trace, &scaling.filter));
+    let mut surveys = surveys.collect::<Result<Vec<_>, _>>()?;
+    survey_all(&trace, &selections, |positions, Located { event, location }| {
+        let mut changed = None;
+        for ((survey, position), scaling) in surveys.iter_mut().zip(positions).zip(scalings) {
+            let event = changed.as_ref().map_or(event, EventRef::Event);
+            survey.see(position, Located { event, location })?;
+            changed = scaling.sent(position, Located { event, location }).or(changed);
+        }
+        Ok(())
+    })?;
+    surveys.into_iter().zip(scalings).try_fold(trace, |trace, (survey, scaling)| {
+        Ok(treated(trace, survey.finish()?, Treatment::Scaled(ByteFactor(scaling.factor))))
+    })
 }
 
 impl MessageScaling {

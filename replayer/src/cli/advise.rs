@@ -13,7 +13,7 @@ use titr_simulation::Computation;
 use super::machine::MachineArgs;
 use super::program::{Compute, compute};
 use super::runs::JobsArgs;
-use super::{Failure, TraceArgs};
+use super::{Failure, TraceArgs, print_json};
 use crate::call_sites::CallSiteNames;
 use crate::studies::advise::{Advice, Step, TriedHypothesis, advise as advice_for};
 
@@ -69,11 +69,7 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
     };
     let follow: &(dyn Fn(Step) + Sync) = if args.json { &|_| () } else { &follow };
     let advice = advice_for(&platform, &trace, computation, args.jobs.jobs(), follow)?;
-    if !args.json {
-        return Ok(summary(&advice, out)?);
-    }
-    serde_json::to_writer(&mut *out, &advice).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(if args.json { print_json(&advice, out) } else { summary(&advice, out) }?)
 }
 
 /// The hypotheses that are shown.

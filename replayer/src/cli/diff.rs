@@ -11,7 +11,7 @@ use titr_common::output::claim;
 use titr_common::terminal::on_one_line;
 use titr_common::units::Seconds;
 
-use super::Failure;
+use super::{Failure, print_json};
 use crate::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange, ReplayedResult};
 use crate::page::{ResultKind, write_result};
 
@@ -38,11 +38,7 @@ pub(crate) fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure>
         let names = [&args.before, &args.after].map(|file| file.display().to_string());
         write_result(ResultKind::Difference, &names, &difference, path)?;
     }
-    if !args.json {
-        return Ok(summary(&difference, out)?);
-    }
-    serde_json::to_writer(&mut *out, &difference).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(if args.json { print_json(&difference, out) } else { summary(&difference, out) }?)
 }
 
 /// Number of ranks that are shown: those with the largest changes.

@@ -7,7 +7,7 @@ use clap::Args;
 use titr_common::format::uncertain;
 use titr_common::terminal::on_one_line;
 
-use super::Failure;
+use super::{Failure, print_json};
 use crate::diff::ReplayedResult;
 use crate::scaling::{EfficiencyTable, ScaledResult, Scaling};
 
@@ -31,11 +31,7 @@ pub(super) fn efficiency(args: &EfficiencyArgs, out: &mut impl Write) -> Result<
     let results = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let scaling = if args.weak { Scaling::Weak } else { Scaling::Strong };
     let table = EfficiencyTable::of(&results, scaling);
-    if !args.json {
-        return Ok(summary(&table, scaling, out)?);
-    }
-    serde_json::to_writer(&mut *out, &table).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(if args.json { print_json(&table, out) } else { summary(&table, scaling, out) }?)
 }
 
 /// A row of the table: a number of a result.

@@ -14,7 +14,7 @@ use titr_common::trace::{Manifest, Trace};
 use titr_common::units::Seconds;
 use titr_simulation::recording::counted;
 
-use super::{Failure, TraceArgs, cat};
+use super::{Failure, TraceArgs, cat, print_json};
 use crate::inspect::{Inventory, TraceInfo};
 
 /// Prints the contents of a trace, how it was recorded, and what it lacks.
@@ -55,9 +55,7 @@ pub(super) fn info(args: &InfoArgs, out: &mut impl Write) -> Result<(), Failure>
     let untranslated = source.untranslated();
     if *json {
         let info = TraceInfo { inventory: &inventory, manifest: manifest.as_ref(), untranslated: &untranslated };
-        serde_json::to_writer(&mut *out, &info).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        return Ok(());
+        return Ok(print_json(&info, out)?);
     }
     writeln!(out, "{}", trace)?;
     if let Some(manifest) = &manifest {

@@ -1,6 +1,6 @@
 //! The machine that a command replays on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use titr_platform::{Lever, Platform, PlatformError};
@@ -11,23 +11,13 @@ pub(super) struct MachineArgs {
     /// The platform file: TOML, or SimGrid's XML; - reads it from standard input; or, if no file has that name, a platform of one
     /// line, such as "torus:4x4x4 10Gbit/s 1us host:4".
     #[arg(short, long, value_name = "FILE")]
-    platform: PathBuf,
+    pub(super) platform: PathBuf,
     /// Sets a key of the platform, such as network.flow.preset=cm02. You can repeat this option.
     #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    pub(super) set: Vec<String>,
 }
 
 impl MachineArgs {
-    /// The platform file.
-    pub(super) fn file(&self) -> &Path {
-        &self.platform
-    }
-
-    /// The keys that are set.
-    pub(super) fn settings(&self) -> &[String] {
-        &self.set
-    }
-
     /// The text of the platform file.
     pub(super) fn text(&self) -> Result<String, PlatformError> {
         Platform::text(&self.platform)

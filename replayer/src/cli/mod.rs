@@ -11,6 +11,7 @@ use std::thread;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -290,6 +291,12 @@ fn recorded_command(name: Option<&str>) -> Vec<String> {
         *first = name.to_owned();
     }
     words
+}
+
+/// Prints a result as one JSON object.
+fn print_json(result: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, result)?;
+    writeln!(out)
 }
 
 /// Runs a command that prints to standard output, and says on standard error what is wrong. Returns the exit status.

@@ -62,44 +62,36 @@ impl PageArgs {
         recorder: Recorder,
         (result, before): (&AnalysedResult, Option<&ReplayedResult>),
         loads: &[Series],
-        subject: &PageSubject,
+        origin: &Origin,
     ) -> Result<(), Failure> {
         let Some(path) = &self.file else { return Ok(()) };
         let comparison = before.map(|before| before.to(&ReplayedResult::of(result)));
-        let origin = subject.origin()?;
         let (overview, detail) = recorder.finish();
-        let data = PageData::new(&origin, result, (&overview, &detail), loads, comparison.as_ref());
+        let data = PageData::new(origin, result, (&overview, &detail), loads, comparison.as_ref());
         Ok(write(&data, path)?)
     }
 }
 
-/// What a page is about.
-pub(super) struct PageSubject<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) trace_name: String,
-    pub(super) platform: &'a Platform,
-    pub(super) platform_file: &'a Path,
-    pub(super) platform_text: String,
-}
-
-impl PageSubject<'_> {
-    pub(super) fn origin(&self) -> Result<Origin, Failure> {
-        let Self { trace, trace_name, platform, platform_file, platform_text } = self;
-        let manifest = trace.manifest();
-        let program = manifest.and_then(|manifest| program_name(&manifest.command));
-        Ok(Origin {
-            command: super::recorded_command(None),
-            program: program.or_else(|| last_name(trace_name)).unwrap_or_else(|| trace_name.clone()),
-            trace: trace_name.clone(),
-            platform: platform_file.display().to_string(),
-            platform_text: platform_text.clone(),
-            bandwidth: Origin::bandwidth(platform),
-            hosts: platform.place(trace.ranks()).map_err(SimulationError::from)?.0.iter().map(|host| host.0).collect(),
-            names: Origin::names(&*platform.topology),
-            failures: Origin::failures(&*platform.topology),
-            failed: Origin::failed(&*platform.topology),
-        })
-    }
+/// What a page is about: a trace and its name, and a platform with its file and its text.
+pub(super) fn origin(
+    trace: &Trace,
+    trace_name: String,
+    (platform, file, platform_text): (&Platform, &Path, String),
+) -> Result<Origin, SimulationError> {
+    let program = trace.manifest().and_then(|manifest| program_name(&manifest.command));
+    let topology = &*platform.topology;
+    Ok(Origin {
+        command: super::recorded_command(None),
+        program: program.or_else(|| last_name(&trace_name)).unwrap_or_else(|| trace_name.clone()),
+        trace: trace_name,
+        platform: file.display().to_string(),
+        platform_text,
+        bandwidth: Origin::bandwidth(platform),
+        hosts: platform.place(trace.ranks())?.0.iter().map(|host| host.0).collect(),
+        names: Origin::names(topology),
+        failures: Origin::failures(topology),
+        failed: Origin::failed(topology),
+    })
 }
 
 /// The name of the program that a command starts: of a script, if an interpreter runs it. `None` if the command made the

@@ -12,10 +12,10 @@ use titr_platform::Policy;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 
-use super::Failure;
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
 use super::runs::JobsArgs;
+use super::{Failure, print_json};
 use crate::call_sites::CallSiteNames;
 use crate::studies::placement::{
     FastestPlacement, HostNames, PlacementMethod, PlacementSubject, RankFileFormat, by_rule,
@@ -138,11 +138,7 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
         OutputFile::write(path, list.as_bytes())?;
     }
     OutputFile::write(&args.output, format.file(&found.hosts, &found.cores, names.as_ref()).as_bytes())?;
-    if !args.json {
-        return Ok(summary(&found, out)?);
-    }
-    serde_json::to_writer(&mut *out, &found).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(if args.json { print_json(&found, out) } else { summary(&found, out) }?)
 }
 
 /// The width of a method's name.

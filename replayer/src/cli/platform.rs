@@ -8,7 +8,7 @@ use titr_common::output::claim;
 use titr_common::terminal::say;
 use titr_platform::Platform;
 
-use super::Failure;
+use super::{Failure, print_json};
 use crate::machine::{MachineSummary, write_links};
 use crate::page::{MOST_DRAWN, write_machine};
 
@@ -92,8 +92,7 @@ fn show(named: &NamedPlatform, json: bool, report: Option<&Path>, out: &mut impl
         write_machine(&summary, &*platform.topology, file)?;
     }
     if json {
-        serde_json::to_writer(&mut *out, &summary).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        print_json(&summary, out)?;
     } else {
         summary.warnings.iter().for_each(|warning| say(format_args!("{warning}")));
         summary.write(out)?;

@@ -10,17 +10,17 @@ use titr_common::event::{Activity, Rank};
 use titr_common::output::{OutputFile, can_be_file, claim};
 use titr_common::time::Time;
 use titr_common::timeline::{EventSorter, Subject};
-use titr_simulation::SimulationError;
 use titr_simulation::network_traces::NetworkTraceWriter;
 use titr_simulation::observe::Observer;
+use titr_simulation::{Simulation, SimulationError};
 
 use super::machine::MachineArgs;
 use super::meter::Meter;
-use super::page::{PageArgs, PageSubject};
+use super::page::{PageArgs, origin};
 use super::program::{EVERY_ITERATION, ProgramArgs};
 use super::report::ReportArgs;
 use super::runs::RunsArgs;
-use super::spread::{Found, SpreadArgs};
+use super::spread::SpreadArgs;
 use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::{Failure, Out, suggestion};
@@ -123,7 +123,7 @@ impl ReplayArgs {
         self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
         let platform = self.machine.load()?;
         let program = self.program.open_on(&platform)?;
-        let replays_again = self.runs.runs().is_some() || self.program.check_sensitivities;
+        let replays_again = self.runs.runs.is_some() || self.program.check_sensitivities;
         let program = if replays_again { program.kept() } else { program };
         let before = self.page.compared()?;
         let outputs = [self.page.file(), self.network_trace.as_deref(), self.states.as_deref()];
@@ -145,11 +145,8 @@ impl ReplayArgs {
             let steady = Steady { tolerance: percent / 100.0, jobs: self.runs.jobs() };
             let result = steady.run(&program.trace, |trace, times| {
                 let simulation = self.program.simulation(&platform, trace).jobs(self.runs.jobs());
-                let simulation = match times {
-                    Some(times) => simulation.observe(times),
-                    None => simulation,
-                };
-                Ok(simulation.run_observed(Vec::new())?.0)
+                let times = times.into_iter().map(|times| times as &mut dyn Observer);
+                Ok(times.fold(simulation, Simulation::observe).run_observed(Vec::new())?.0)
             })?;
             self.answer(&result, out)?;
             return Ok(result);
@@ -170,24 +167,21 @@ impl ReplayArgs {
         let mut states = self.states.as_deref().map(States::create).transpose()?;
         let mut interval = self.interval_meter(ranks)?;
         let mut recorder = self.recorder(platform.topology.hosts())?;
-        let mut meter = if self.report.is_quiet() { None } else { Meter::new(&program.trace) };
+        let mut meter = if self.report.quiet { None } else { Meter::new(&program.trace) };
         let analyses = self.page.analyses(self.program.analyses());
         let names = CallSiteNames::default();
         let is_named = !analyses.is_empty() || interval.is_some();
         let mut simulation = program.simulation(&platform, &names, is_named);
-        simulation = simulation.runs(self.runs.runs().unwrap_or(1)).jobs(self.runs.jobs()).channels(self.channels);
+        simulation = simulation.runs(self.runs.runs.unwrap_or(1)).jobs(self.runs.jobs()).channels(self.channels);
         if let Some((timeline, links)) = &mut timeline {
             simulation = simulation.observe(timeline).observe(links);
         }
-        if let Some(states) = &mut states {
-            simulation = simulation.observe(states);
-        }
-        if let Some(recorder) = &mut recorder {
-            simulation = simulation.observe(recorder);
-        }
-        if let Some(interval) = &mut interval {
-            simulation = simulation.observe(interval);
-        }
+        let further: [Option<&mut dyn Observer>; 3] = [
+            states.as_mut().map(|states| states as _),
+            recorder.as_mut().map(|recorder| recorder as _),
+            interval.as_mut().map(|interval| interval as _),
+        ];
+        simulation = further.into_iter().flatten().fold(simulation, Simulation::observe);
         if let Some(meter) = &mut meter {
             simulation = simulation.follow(meter);
         }
@@ -202,12 +196,11 @@ impl ReplayArgs {
         self.answer(&result, out)?;
         let program = if replays_again { program } else { program.kept() };
         if self.report.suggests() || self.page.is_asked_for() {
-            result.tried =
-                suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggests_all());
+            result.tried = suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggest);
         }
         match self.spread.find(&program, (&self.machine, &platform), self.runs.jobs())? {
-            Some(Found::Spread(spread)) => result.spread = Some(spread),
-            Some(Found::Nothing(why)) => result.warnings.push(why.to_owned()),
+            Some(Ok(spread)) => result.spread = Some(spread),
+            Some(Err(why)) => result.warnings.push(why.to_owned()),
             None => {}
         }
         states.map_or(Ok(()), States::finish)?;
@@ -217,15 +210,10 @@ impl ReplayArgs {
             timeline.finish(&loads)?;
         }
         if let Some(page) = page {
-            let _line = self.page.file().filter(|_| !self.report.is_quiet()).and_then(Meter::writing);
-            let subject = PageSubject {
-                trace: &program.trace,
-                trace_name: self.program.trace_name(),
-                platform: &platform,
-                platform_file: self.machine.file(),
-                platform_text: self.machine.text()?,
-            };
-            self.page.write(page, (&result, before.as_ref()), &loads, &subject)?;
+            let _line = self.page.file().filter(|_| !self.report.quiet).and_then(Meter::writing);
+            let machine = (&platform, &*self.machine.platform, self.machine.text()?);
+            let origin = origin(&program.trace, self.program.trace_name(), machine)?;
+            self.page.write(page, (&result, before.as_ref()), &loads, &origin)?;
         }
         if let Some(recorder) = recorder {
             recorder.finish()?.finish()?;

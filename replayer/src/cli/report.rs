@@ -25,10 +25,10 @@ pub(super) struct ReportArgs {
     /// Tries changes of the machine in further replays, and adds the one that saves most to the JSON object. A summary has it
     /// anyway, unless iterations are left out.
     #[arg(long, group = EVERY_ITERATION)]
-    suggest: bool,
+    pub(super) suggest: bool,
     /// Prints neither a summary nor how far the replay is.
     #[arg(long, short)]
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 /// A form that is printed.
@@ -49,18 +49,8 @@ impl ReportArgs {
         self.suggest || self.has_summary()
     }
 
-    /// Whether all of them are to be tried, however long that takes.
-    pub(super) fn suggests_all(&self) -> bool {
-        self.suggest
-    }
-
     fn prints_json(&self) -> bool {
         self.json || self.format == Some(Printed::Json)
-    }
-
-    /// Whether nothing but errors is to be said.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.quiet
     }
 
     /// The files that may be written.
@@ -74,8 +64,7 @@ impl ReportArgs {
             csv::write(results, directory)?;
         }
         if self.prints_json() {
-            serde_json::to_writer(&mut *out, &results)?;
-            writeln!(out)?;
+            super::print_json(&results, out)?;
         }
         Ok(())
     }

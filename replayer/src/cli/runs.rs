@@ -35,17 +35,12 @@ pub(super) struct RunsArgs {
     /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1; with synthetic
     /// traffic 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), group = super::program::EVERY_ITERATION)]
-    runs: Option<u32>,
+    pub(super) runs: Option<u32>,
     #[command(flatten)]
     jobs: JobsArgs,
 }
 
 impl RunsArgs {
-    /// The number of runs, if it is given.
-    pub(super) fn runs(&self) -> Option<u32> {
-        self.runs
-    }
-
     /// The number of simulations at the same time.
     pub(super) fn jobs(&self) -> Jobs {
         self.jobs.jobs()

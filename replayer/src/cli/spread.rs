@@ -32,24 +32,19 @@ pub(super) struct SpreadArgs {
 const NOTHING: &str = "--spread: nothing is known to vary from run to run: the platform has no table [spread], no random placement \
                        and no packet network, and the trace is of one recording";
 
-/// The spread of a prediction, or a sentence on why there is none.
-pub(super) enum Found {
-    Spread(PredictedSpread),
-    Nothing(&'static str),
-}
-
 impl SpreadArgs {
-    /// The spread of the predicted time of `program` on `platform`, which `machine` describes; `None` if it is not asked for.
+    /// The spread of the predicted time of `program` on `platform`, which `machine` describes, or a sentence on why there is none;
+    /// `None` if it is not asked for.
     pub(super) fn find(
         &self,
         program: &Program,
         (machine, platform): (&MachineArgs, &Platform),
         jobs: Jobs,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<Result<PredictedSpread, &'static str>>, Failure> {
         let Some(runs) = self.spread else { return Ok(None) };
         let names = CallSiteNames::default();
         if !program.simulation(platform, &names, false).varies() {
-            return Ok(Some(Found::Nothing(NOTHING)));
+            return Ok(Some(Err(NOTHING)));
         }
         let drawn = jobs.map(runs as usize, |number| {
             let draw = Draw { seed: self.seed, number: number as u32 };
@@ -64,6 +59,6 @@ impl SpreadArgs {
             let times = DrawnTimes::new(result.simulated_time, &result.per_rank);
             Ok::<_, Failure>(times.scaled(draw.factor_on_time(platform.spread.model)))
         })?;
-        Ok(Some(Found::Spread(PredictedSpread::of(&drawn))))
+        Ok(Some(Ok(PredictedSpread::of(&drawn))))
     }
 }

@@ -19,7 +19,7 @@ use super::meter::Meter;
 use super::runs::JobsArgs;
 use super::{Failure, Out};
 use crate::call_sites::CallSiteNames;
-use crate::cli::page::{DRAWN, PageSubject};
+use crate::cli::page::{DRAWN, origin};
 use crate::cli::replay::DRAWN_LINKS;
 use crate::page::{PageData, Recorder, StudyPage, write as write_page};
 use crate::recorders::{LinkHistory, Timeline};
@@ -247,14 +247,8 @@ fn write_report(inputs: &Inputs, prepared: &PreparedPoint, point: usize, path: &
     };
     let platform_file = setting(&AxisKey::Platform).map(|of| inputs.platform_file(of)).unwrap_or_default();
     let trace_file = setting(&AxisKey::Trace).map(|of| inputs.study.file(of)).unwrap_or_default();
-    let subject = PageSubject {
-        trace: prepared.trace,
-        trace_name: trace_file.display().to_string(),
-        platform,
-        platform_text: Platform::text(&platform_file).map_err(StudyError::from)?,
-        platform_file: &platform_file,
-    };
-    let origin = subject.origin().map_err(|error| StudyError::Failed(error.to_string()))?;
+    let machine = (platform, &*platform_file, Platform::text(&platform_file)?);
+    let origin = origin(prepared.trace, trace_file.display().to_string(), machine)?;
     let (overview, detail) = recorder.finish();
     let data = PageData::new(&origin, &result, (&overview, &detail), &loads, None);
     Ok(write_page(&data, path)?)

@@ -10,10 +10,10 @@ use titr_common::units::Seconds;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 
-use super::Failure;
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
 use super::runs::JobsArgs;
+use super::{Failure, print_json};
 use crate::call_sites::CallSiteNames;
 use crate::studies::tolerance::{
     LateRankTolerance, ParameterTolerance, ToleranceSubject, Tolerances, ToleratedDelay, ToleratedFactor,
@@ -113,11 +113,7 @@ pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<()
     }
     let has_late_ranks = args.of.contains(&Slowness::Ranks);
     let found = subject.tolerances(&parameters, has_late_ranks, &args.slowdown, args.jobs.jobs())?;
-    if !args.json {
-        return Ok(summary(&found, out)?);
-    }
-    serde_json::to_writer(&mut *out, &found).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(if args.json { print_json(&found, out) } else { summary(&found, out) }?)
 }
 
 /// Number of ranks that are shown: those with the smallest tolerance.

@@ -29,11 +29,6 @@ fn readings() -> PossibleValuesParser {
 }
 
 impl TraceArgs {
-    /// The places that were named.
-    pub(super) fn places(&self) -> impl Iterator<Item = &Path> {
-        self.places.iter().map(PathBuf::as_path)
-    }
-
     fn readings(&self) -> Readings {
         Readings::of(self.readings.iter().map(String::as_str))
     }
@@ -61,13 +56,16 @@ impl TraceArgs {
     /// The trace of one world, as it was written.
     pub(super) fn open_one(&self) -> Result<Trace, TraceError> {
         self.refuse_platforms()?;
-        input::open_one_read_as(&self.places().collect::<Vec<_>>(), &self.readings())
+        input::open_one_read_as(&self.places.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &self.readings())
     }
 
     fn refuse_platforms(&self) -> Result<(), TraceError> {
-        let is_platform = |place: &&Path| Platform::is_line(&place.to_string_lossy()) && !place.exists();
+        let is_platform = |place: &&PathBuf| Platform::is_line(&place.to_string_lossy()) && !place.exists();
         let what = "this is a platform, where a trace is expected: it stands after --platform".to_owned();
-        self.places().find(is_platform).map_or(Ok(()), |path| Err(TraceError::Directory { path: path.into(), what }))
+        self.places
+            .iter()
+            .find(is_platform)
+            .map_or(Ok(()), |path| Err(TraceError::Directory { path: path.into(), what }))
     }
 }
 

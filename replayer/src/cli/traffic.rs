@@ -85,7 +85,7 @@ pub(super) fn traffic(args: &TrafficArgs, out: &mut Out) -> Result<(), Failure> 
         let curve = |number| args.sweep(settings(&combination(&args.keys, number)), out);
         let curves = (0..count_combinations(&args.keys)?).map(curve).collect::<Result<Vec<_>, _>>()?;
         if let Some(path) = &args.page {
-            let (settings, command) = (args.machine.settings(), super::recorded_command(None));
+            let (settings, command) = (&*args.machine.set, super::recorded_command(None));
             write_result(ResultKind::Traffic, &[], &Curves { settings, command, curves }, path)?;
         }
         Ok(None)
@@ -123,7 +123,7 @@ impl TrafficArgs {
         claim(self.outputs())?;
         let &Self { pattern, warmup, cycles, channels, ref report, .. } = self;
         let demand = self.burst.map_or_else(|| TrafficDemand::Loads(self.load.clone()), TrafficDemand::Burst);
-        let (sizes, runs) = (self.message.clone(), self.runs.runs().unwrap_or(RUNS));
+        let (sizes, runs) = (self.message.clone(), self.runs.runs.unwrap_or(RUNS));
         let traffic = TrafficSweep { pattern, sizes, demand, warmup, cycles, runs, channels }.on(&platform)?;
         let seconds = traffic.processor_seconds / self.runs.jobs().0.get() as f64;
         if seconds > LONG {
@@ -132,7 +132,7 @@ impl TrafficArgs {
         }
         let (topology, cycle) = (platform.topology.name(), traffic.cycle());
         if report.has_summary() {
-            let on = [std::slice::from_ref(&topology), self.machine.settings(), &settings].concat().join(", ");
+            let on = [std::slice::from_ref(&topology), &*self.machine.set, &settings].concat().join(", ");
             let what = format!("{pattern} traffic on {on}, {runs} × {cycles} cycles of {:.3} ns", cycle * 1e9);
             text::curve_heading(&what, out)?;
         }

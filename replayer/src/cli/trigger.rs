@@ -54,7 +54,7 @@ impl TriggerArgs {
             platform: &platform,
             trace: &self.messages,
             open_loop: self.open_loop,
-            runs: self.runs.runs().unwrap_or(1),
+            runs: self.runs.runs.unwrap_or(1),
             jobs: self.runs.jobs(),
             channels: self.channels,
         };

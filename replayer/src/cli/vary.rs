@@ -140,7 +140,7 @@ impl VaryArgs {
             let set = combination(&self.keys, number);
             let platform = program.on(self.machine.load_with(&settings(&set))?)?;
             let names = CallSiteNames::default();
-            let simulation = program.simulation(&platform, &names, true).runs(self.runs.runs().unwrap_or(1));
+            let simulation = program.simulation(&platform, &names, true).runs(self.runs.runs.unwrap_or(1));
             let simulation = simulation.jobs(Jobs::ONE).read_ahead(!jobs.are_several());
             let mut result = self.program.analysed(simulation, self.program.analyses(), Jobs::ONE).run()?;
             result.warnings.extend(names.unnamed());

@@ -44,8 +44,8 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
     let trace = CallSiteNames::default().apply(args.trace.open()?)?;
     let platform = platform.for_trace(&trace);
     let computation = match args.compute {
-        Some(Compute::Scaled(_)) => return Err(Failure::Usage("titr advise takes no --compute scaled=FACTOR".into())),
-        Some(compute) => compute.source(),
+        Some((_, Some(_))) => return Err(Failure::Usage("titr advise takes no --compute scaled=FACTOR".into())),
+        Some((source, None)) => source,
         None if args.timed => Computation::Timed,
         None => Computation::of(&trace),
     };

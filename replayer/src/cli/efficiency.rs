@@ -34,46 +34,26 @@ pub(super) fn efficiency(args: &EfficiencyArgs, out: &mut impl Write) -> Result<
     Ok(if args.json { print_json(&table, out) } else { summary(&table, scaling, out) }?)
 }
 
-/// A row of the table: a number of a result.
-struct EfficiencyRow {
-    name: &'static str,
-    value: fn(&ScaledResult) -> Option<f64>,
-    formula: &'static str,
-}
+/// A row of the table: its name, a number of a result, and the formula of this number.
+type EfficiencyRow = (&'static str, fn(&ScaledResult) -> Option<f64>, &'static str);
 
 const ROWS: [EfficiencyRow; 8] = [
-    EfficiencyRow {
-        name: "Global efficiency",
-        value: |result| result.global,
-        formula: "parallel efficiency × computation scaling",
-    },
-    EfficiencyRow {
-        name: "  Parallel efficiency",
-        value: |result| Some(result.efficiencies?.parallel),
-        formula: "load balance × communication efficiency",
-    },
-    EfficiencyRow {
-        name: "    Load balance",
-        value: |result| Some(result.efficiencies?.load_balance),
-        formula: "mean / largest computation of a rank",
-    },
-    EfficiencyRow {
-        name: "    Communication efficiency",
-        value: |result| Some(result.efficiencies?.communication),
-        formula: "largest computation of a rank / time = serialisation × transfer",
-    },
-    EfficiencyRow {
-        name: "      Serialisation",
-        value: |result| result.efficiencies?.serialisation,
-        formula: "largest computation of a rank / time on an ideal network",
-    },
-    EfficiencyRow {
-        name: "      Transfer",
-        value: |result| result.efficiencies?.transfer,
-        formula: "time on an ideal network / time",
-    },
-    EfficiencyRow { name: "  Computation scaling", value: |result| result.computation_scaling, formula: "" },
-    EfficiencyRow { name: "    Instruction scaling", value: |result| result.instruction_scaling, formula: "" },
+    ("Global efficiency", |result| result.global, "parallel efficiency × computation scaling"),
+    ("  Parallel efficiency", |result| Some(result.efficiencies?.parallel), "load balance × communication efficiency"),
+    ("    Load balance", |result| Some(result.efficiencies?.load_balance), "mean / largest computation of a rank"),
+    (
+        "    Communication efficiency",
+        |result| Some(result.efficiencies?.communication),
+        "largest computation of a rank / time = serialisation × transfer",
+    ),
+    (
+        "      Serialisation",
+        |result| result.efficiencies?.serialisation,
+        "largest computation of a rank / time on an ideal network",
+    ),
+    ("      Transfer", |result| result.efficiencies?.transfer, "time on an ideal network / time"),
+    ("  Computation scaling", |result| result.computation_scaling, ""),
+    ("    Instruction scaling", |result| result.instruction_scaling, ""),
 ];
 
 /// The width of the first column.
@@ -99,7 +79,7 @@ fn summary(table: &EfficiencyTable, scaling: Scaling, out: &mut impl Write) -> i
         Scaling::Strong => ("", "all ranks"),
         Scaling::Weak => ("mean ", "a rank"),
     };
-    for EfficiencyRow { name, value, formula } in &ROWS {
+    for (name, value, formula) in &ROWS {
         let formula = match *name {
             "  Computation scaling" => format!("{work}computation of {whose}: first result / this one"),
             "    Instruction scaling" => format!("{work}instructions of {whose}: first result / this one"),

@@ -50,8 +50,6 @@ enum Named {
         root: Root,
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// Each other rank sends a message to the root.
     #[command(alias = "alltoone")]
@@ -60,16 +58,12 @@ enum Named {
         root: Root,
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// Each rank sends a message to every other rank, and then waits for their messages.
     #[command(alias = "alltoall")]
     AllToAll {
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// Messages between random pairs, in waves with a barrier between them.
     Random {
@@ -84,8 +78,6 @@ enum Named {
         seed: u64,
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// The messages of a collective; `titr schedule --list` names the algorithms.
     Collective {
@@ -121,8 +113,6 @@ enum Named {
         torus: bool,
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// Each rank of a mesh receives from its predecessor in each dimension, and then sends to its successors.
     Wavefront {
@@ -130,15 +120,11 @@ enum Named {
         grid: GridArgs,
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// Exchanges with the ranks whose number differs in the first bit, the second, and so on.
     Butterfly {
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
     /// Messages from the leaves of a tree to its root, and back.
     Tree {
@@ -147,14 +133,12 @@ enum Named {
         arity: u32,
         #[command(flatten)]
         size: Size,
-        #[command(flatten)]
-        run: Run,
     },
 }
 
 const MOST_RANKS: i64 = 1 << 20;
 
-/// Among how many, and how much.
+/// The options of all kernels but collectives: among how many, and how much.
 #[derive(Debug, clap::Args)]
 struct Size {
     /// Number of ranks.
@@ -163,6 +147,8 @@ struct Size {
     /// Size of each message: 65536, 64KiB, 1 MB.
     #[arg(long)]
     bytes: Bytes,
+    #[command(flatten)]
+    run: Run,
 }
 
 #[derive(Debug, clap::Args)]
@@ -229,27 +215,27 @@ impl From<Impossible> for Failure {
 
 impl Named {
     fn kernel(&self) -> Result<(Kernel, &Run), Failure> {
-        let (pattern, size, run) = match self {
-            Self::OneToAll { root, size, run } => (Pattern::OneToAll { root: root.root }, size, run),
-            Self::AllToOne { root, size, run } => (Pattern::AllToOne { root: root.root }, size, run),
-            Self::AllToAll { size, run } => (Pattern::AllToAll, size, run),
-            Self::Random { messages, wave, seed, size, run } => {
-                (Pattern::Random { messages: *messages, wave: *wave, seed: *seed }, size, run)
+        let (pattern, size) = match self {
+            Self::OneToAll { root, size } => (Pattern::OneToAll { root: root.root }, size),
+            Self::AllToOne { root, size } => (Pattern::AllToOne { root: root.root }, size),
+            Self::AllToAll { size } => (Pattern::AllToAll, size),
+            Self::Random { messages, wave, seed, size } => {
+                (Pattern::Random { messages: *messages, wave: *wave, seed: *seed }, size)
             }
             Self::Collective { collective, library, algorithm, ranks, bytes, elements, root, run } => {
                 let example = example(*library, algorithm, *collective, (*ranks, *bytes), root.root, *elements, true)?;
                 return Ok((Kernel::new(Pattern::Collective(example), *ranks, *bytes)?, run));
             }
-            Self::Stencil { grid: GridArgs { dimensions }, torus, size, run } => {
+            Self::Stencil { grid: GridArgs { dimensions }, torus, size } => {
                 let edge = if *torus { Edge::Closed } else { Edge::Open };
-                (Pattern::Stencil(grid(size.ranks, dimensions.as_ref(), edge)?), size, run)
+                (Pattern::Stencil(grid(size.ranks, dimensions.as_ref(), edge)?), size)
             }
-            Self::Wavefront { grid: GridArgs { dimensions }, size, run } => {
-                (Pattern::Wavefront(grid(size.ranks, dimensions.as_ref(), Edge::Open)?), size, run)
+            Self::Wavefront { grid: GridArgs { dimensions }, size } => {
+                (Pattern::Wavefront(grid(size.ranks, dimensions.as_ref(), Edge::Open)?), size)
             }
-            Self::Butterfly { size, run } => (Pattern::Butterfly, size, run),
-            Self::Tree { arity, size, run } => (Pattern::Tree { arity: *arity }, size, run),
+            Self::Butterfly { size } => (Pattern::Butterfly, size),
+            Self::Tree { arity, size } => (Pattern::Tree { arity: *arity }, size),
         };
-        Ok((Kernel::new(pattern, size.ranks, size.bytes)?, run))
+        Ok((Kernel::new(pattern, size.ranks, size.bytes)?, &size.run))
     }
 }

@@ -227,14 +227,11 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     if untraced.is_empty() {
         row(out, "not traced", "nothing that communicates")?;
     }
-    for (name, calls) in untraced {
-        row(out, "not traced", &format!("{name:<28}{}", count(calls)))?;
-    }
-    for (name, calls) in sum(&|rank| &rank.opaque) {
-        row(out, "opaque", &format!("{name:<28}{}", count(calls)))?;
-    }
-    for (name, calls) in sum(&|rank| &rank.null_peer) {
-        row(out, "to nobody", &format!("{name:<28}{}", count(calls)))?;
+    let (opaque, null_peer) = (sum(&|rank| &rank.opaque), sum(&|rank| &rank.null_peer));
+    for (what, all) in [("not traced", untraced), ("opaque", opaque), ("to nobody", null_peer)] {
+        for (name, calls) in all {
+            row(out, what, &format!("{name:<28}{}", count(calls)))?;
+        }
     }
     let local: u64 = sum(&|rank| &rank.local).values().sum();
     row(out, "local", &format!("{} {} that move no data", count(local), plural(local, "call", "calls")))

@@ -27,23 +27,21 @@ pub(super) struct Meter(ProgressBar);
 impl Meter {
     /// The meter of a replay; `None` if standard error is not a terminal.
     pub(super) fn new(trace: &Trace) -> Option<Self> {
-        if !stderr().is_terminal() {
-            return None;
-        }
         let total = |manifest: &Manifest| manifest.per_rank.iter().map(|rank| rank.events).sum();
         let total: Option<u64> = trace.manifest().map(total).filter(|&total| total > 0);
-        let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
-        let style = ProgressStyle::with_template(if total.is_some() { OF_KNOWN } else { OF_UNKNOWN });
-        Some(Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+        Self::shown(total, if total.is_some() { OF_KNOWN } else { OF_UNKNOWN })
     }
 
     /// The meter of this many points of a study; `None` if standard error is not a terminal.
     pub(super) fn of_points(points: usize) -> Option<Self> {
-        if !stderr().is_terminal() {
-            return None;
-        }
-        let style = ProgressStyle::with_template(OF_POINTS).unwrap_or_else(|_| ProgressStyle::default_bar());
-        Some(Self(ProgressBar::new(points as u64).with_style(style)))
+        Self::shown(Some(points as u64), OF_POINTS)
+    }
+
+    fn shown(length: Option<u64>, template: &str) -> Option<Self> {
+        stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            Self(length.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style))
+        })
     }
 
     /// Shows that this many points are done.

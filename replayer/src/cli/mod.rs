@@ -222,6 +222,14 @@ const OTHER_WORDS: [(&[&str], &str); 22] = [
     (&["print", "dump"], "titr cat prints the events of a trace"),
 ];
 
+/// The subcommand that the first words of a command line name.
+fn subcommand<'c>(command: &'c clap::Command, words: &[OsString]) -> &'c clap::Command {
+    let mut names = words.iter().skip(1).map_while(|word| word.to_str());
+    let found = names.try_fold(command, |command, name| command.find_subcommand(name).ok_or(command));
+    let (Ok(found) | Err(found)) = found;
+    found
+}
+
 /// Says of an unknown subcommand, option or value what to do instead.
 fn tell_of_other_words(error: &mut clap::Error, command: &clap::Command, words: &[OsString]) {
     let kind = match error.kind() {
@@ -232,9 +240,7 @@ fn tell_of_other_words(error: &mut clap::Error, command: &clap::Command, words: 
     // That a mistaken option could be a value leads nowhere.
     error.remove(ContextKind::Suggested);
     let Some(ContextValue::String(word)) = error.get(kind) else { return };
-    let mut names = words.iter().skip(1).map_while(|word| word.to_str());
-    let found = names.try_fold(command, |command, name| command.find_subcommand(name).ok_or(command));
-    let (Ok(command) | Err(command)) = found;
+    let command = subcommand(command, words);
     let has = |option: &str| command.get_opts().any(|known| known.get_long() == Some(option));
     let is_possible =
         |instead: &str| instead.strip_prefix("--").is_none_or(|text| text.split(' ').next().is_some_and(has));
@@ -250,10 +256,9 @@ fn tell_of_other_words(error: &mut clap::Error, command: &clap::Command, words: 
 }
 
 /// The mistake of a long option behind one dash, which would be a short one with a value: `-platform`.
-fn option_with_one_dash(command: &clap::Command, words: &[OsString]) -> Option<clap::Error> {
-    let mut words = words.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
-    let found = words.clone().try_fold(command, |command, name| command.find_subcommand(name).ok_or(command));
-    let (Ok(found) | Err(found)) = found;
+fn option_with_one_dash(command: &clap::Command, all: &[OsString]) -> Option<clap::Error> {
+    let mut words = all.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
+    let found = subcommand(command, all);
     let is_long = |name: &str| name.len() > 1 && found.get_opts().any(|option| option.get_long() == Some(name));
     let word = words.find(|word| word.strip_prefix('-').is_some_and(is_long))?;
     let message = format!("unexpected argument '{word}' found\n\n  tip: a similar argument exists: '-{word}'");

@@ -24,23 +24,13 @@ pub(super) struct PageArgs {
     /// Also writes a page for a browser, in one file of HTML: the predicted time and its parts, ranks, timeline,
     /// messages, links, and the findings of all analyses.
     #[arg(long = "report", value_name = "FILE", group = EVERY_ITERATION)]
-    file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
     /// Adds a comparison with this earlier result of --json to the page.
     #[arg(long, value_name = "BEFORE.json", requires = "file")]
     compare: Option<PathBuf>,
 }
 
 impl PageArgs {
-    /// Whether a page is asked for.
-    pub(super) fn is_asked_for(&self) -> bool {
-        self.file.is_some()
-    }
-
-    /// The file that is going to be written, if one is.
-    pub(super) fn file(&self) -> Option<&Path> {
-        self.file.as_deref()
-    }
-
     /// The result that the page compares with, if it compares.
     pub(super) fn compared(&self) -> Result<Option<ReplayedResult>, DiffError> {
         self.compare.as_deref().map(ReplayedResult::read).transpose()
@@ -49,7 +39,7 @@ impl PageArgs {
     /// The analyses that are to be made where these were asked for: a page shows the findings of all.
     pub(super) fn analyses<'a>(&self, asked_for: &'a [String]) -> Vec<&'a str> {
         let mut names: Vec<&str> = asked_for.iter().map(String::as_str).collect();
-        if self.is_asked_for() {
+        if self.file.is_some() {
             let others = ANALYSES.iter().map(|kind| kind.name).filter(|name| *name != DRAWN);
             names.extend(others.filter(|name| !asked_for.iter().any(|asked| asked == name)));
         }

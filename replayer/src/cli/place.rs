@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use titr_common::format::{counted, significant, uncertain};
 use titr_common::output::{OutputFile, claim};
 use titr_common::units::Seconds;
@@ -42,7 +42,7 @@ pub(super) struct PlaceArgs {
     output: PathBuf,
     /// Format of the rank file: `openmpi`, `mpich` or `slurm`.
     #[arg(long = "for", value_name = "READER", value_enum, default_value_t, hide_possible_values = true)]
-    reader: Reader,
+    reader: RankFileFormat,
     /// The names of the hosts: a line for each host of the platform, whose first word is the name. `-` stands for a host that no
     /// rank may have.
     #[arg(long, value_name = "FILE")]
@@ -65,26 +65,6 @@ pub(super) struct PlaceArgs {
     program: ProgramArgs,
 }
 
-/// A reader of files that place ranks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Reader {
-    #[default]
-    #[value(name = "openmpi")]
-    OpenMpi,
-    Mpich,
-    Slurm,
-}
-
-impl From<Reader> for RankFileFormat {
-    fn from(reader: Reader) -> Self {
-        match reader {
-            Reader::OpenMpi => Self::OpenMpi,
-            Reader::Mpich => Self::Mpich,
-            Reader::Slurm => Self::Slurm,
-        }
-    }
-}
-
 /// The command.
 pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
@@ -95,7 +75,7 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
         Some(path) => Some(HostNames::read(path, platform.topology.hosts())?),
         None => HostNames::of_platform(&*platform.topology),
     };
-    let format = RankFileFormat::from(args.reader);
+    let format = args.reader;
     if format.needs_names() && names.is_none() {
         let message = "--for mpich and --for slurm need the names of the hosts: give --hosts-file";
         return Err(Failure::Value(message.to_owned()));

@@ -109,13 +109,11 @@ impl ProgramArgs {
 
     /// The simulation of a trace, without observers.
     pub(super) fn simulation<'a>(&self, platform: &'a Platform, trace: &'a Trace) -> Simulation<'a> {
-        let simulation = Simulation::new(platform, trace);
-        let simulation = match self.compute {
-            Some(compute) => simulation.computation(compute.source()),
-            None => simulation,
-        };
-        simulation
-            .compute_scale(self.compute_scale * self.compute.map_or(1.0, Compute::scale))
+        let (source, factor) = self.compute.unzip();
+        source
+            .into_iter()
+            .fold(Simulation::new(platform, trace), Simulation::computation)
+            .compute_scale(self.compute_scale * factor.flatten().unwrap_or(1.0))
             .normalise(self.normalise)
             .recorded_collectives(self.collectives == Some(Collectives::Recorded))
             .causality(self.causality.into())
@@ -186,10 +184,7 @@ impl Program<'_> {
         if is_named || self.hypotheses.is_some() {
             simulation = simulation.transform(names);
         }
-        match &self.hypotheses {
-            Some(hypotheses) => simulation.transform(hypotheses),
-            None => simulation,
-        }
+        self.hypotheses.iter().fold(simulation, |simulation, hypotheses| simulation.transform(hypotheses))
     }
 }
 
@@ -202,45 +197,16 @@ enum Collectives {
     Of(Library),
 }
 
-/// Where the length of computation comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Compute {
-    /// The recorded volume divided by the speed of the simulated host.
-    Counted,
-    /// The time between the calls of a trace with times, whatever the simulated host.
-    Timed,
-    /// That time, multiplied by a factor.
-    Scaled(f64),
-    /// No time.
-    None,
-}
-
-impl Compute {
-    /// The source of computation.
-    pub(super) fn source(self) -> Computation {
-        match self {
-            Self::Counted => Computation::Counted,
-            Self::Timed | Self::Scaled(_) => Computation::Timed,
-            Self::None => Computation::Ignored,
-        }
-    }
-
-    /// The factor that computation is multiplied by.
-    pub(super) fn scale(self) -> f64 {
-        match self {
-            Self::Scaled(factor) => factor,
-            Self::Counted | Self::Timed | Self::None => 1.0,
-        }
-    }
-}
+/// Where the length of computation comes from, and the factor that it is multiplied by, if one was given with it.
+pub(super) type Compute = (Computation, Option<f64>);
 
 pub(super) fn compute(text: &str) -> Result<Compute, String> {
     match text {
-        "counted" => Ok(Compute::Counted),
-        "timed" => Ok(Compute::Timed),
-        "none" => Ok(Compute::None),
+        "counted" => Ok((Computation::Counted, None)),
+        "timed" => Ok((Computation::Timed, None)),
+        "none" => Ok((Computation::Ignored, None)),
         text => match text.strip_prefix("scaled=") {
-            Some(number) => factor(number).map(Compute::Scaled),
+            Some(number) => factor(number).map(|factor| (Computation::Timed, Some(factor))),
             None => Err("expected counted, timed, scaled=FACTOR or none".into()),
         },
     }

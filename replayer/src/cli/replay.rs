@@ -120,13 +120,13 @@ pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
 impl ReplayArgs {
     /// Replays, prints the answer as soon as it is known, and writes the requested files apart from the forms of the result.
     fn run(&self, out: &mut Out) -> Result<AnalysedResult, Failure> {
-        self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
+        self.excerpt.is_of(!self.timeline.is_empty() || self.page.file.is_some())?;
         let platform = self.machine.load()?;
         let program = self.program.open_on(&platform)?;
         let replays_again = self.runs.runs.is_some() || self.program.check_sensitivities;
         let program = if replays_again { program.kept() } else { program };
         let before = self.page.compared()?;
-        let outputs = [self.page.file(), self.network_trace.as_deref(), self.states.as_deref()];
+        let outputs = [self.page.file.as_deref(), self.network_trace.as_deref(), self.states.as_deref()];
         let outputs = outputs.into_iter().flatten();
         outputs.clone().try_for_each(can_be_file)?;
         let outputs = outputs.map(PathBuf::from);
@@ -155,7 +155,7 @@ impl ReplayArgs {
         let (excerpt, jobs) = (self.excerpt.of(ranks)?, program.jobs());
         let subject = Subject { ranks, time: "simulated time", excerpt, jobs };
         let mut writers = self.timeline.begin(&subject)?;
-        let page = self.page.is_asked_for().then(|| Recorder::new(&subject));
+        let page = self.page.file.is_some().then(|| Recorder::new(&subject));
         writers.extend(page.iter().flat_map(Recorder::writers));
         let mut timeline = match writers.is_empty() {
             true => None,
@@ -195,7 +195,7 @@ impl ReplayArgs {
         }
         self.answer(&result, out)?;
         let program = if replays_again { program } else { program.kept() };
-        if self.report.suggests() || self.page.is_asked_for() {
+        if self.report.suggests() || self.page.file.is_some() {
             result.tried = suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggest);
         }
         match self.spread.find(&program, (&self.machine, &platform), self.runs.jobs())? {
@@ -210,7 +210,7 @@ impl ReplayArgs {
             timeline.finish(&loads)?;
         }
         if let Some(page) = page {
-            let _line = self.page.file().filter(|_| !self.report.quiet).and_then(Meter::writing);
+            let _line = self.page.file.as_deref().filter(|_| !self.report.quiet).and_then(Meter::writing);
             let machine = (&platform, &*self.machine.platform, self.machine.text()?);
             let origin = origin(&program.trace, self.program.trace_name(), machine)?;
             self.page.write(page, (&result, before.as_ref()), &loads, &origin)?;

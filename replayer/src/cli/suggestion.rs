@@ -135,9 +135,6 @@ fn time_with(candidate: &Candidate, machine: &MachineArgs, program: &Program, re
     let platform = program.on(platform).ok()?;
     let names = CallSiteNames::default();
     let simulation = program.simulation(&platform, &names, false).read_ahead(read_ahead);
-    let simulation = match &hypotheses {
-        Some(hypotheses) => simulation.transform(hypotheses),
-        None => simulation,
-    };
+    let simulation = hypotheses.iter().fold(simulation, |simulation, change| simulation.transform(change));
     Some(simulation.run().ok()?.simulated_time)
 }

@@ -78,11 +78,7 @@ pub(super) struct ExcerptArgs {
 }
 
 /// The beginning and the end of what is shown.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    from: Time,
-    to: Time,
-}
+type Window = (Time, Time);
 
 impl ExcerptArgs {
     /// The excerpt of a world of this many ranks.
@@ -93,7 +89,7 @@ impl ExcerptArgs {
                 format!("--timeline-ranks: there is no rank {missing} in this trace, whose ranks are 0 to {last}");
             return Err(Failure::Value(message));
         }
-        let Window { from, to } = self.timeline_window.unwrap_or(Window { from: Time::ZERO, to: Time::NEVER });
+        let (from, to) = self.timeline_window.unwrap_or((Time::ZERO, Time::NEVER));
         Ok(Excerpt { ranks: self.timeline_ranks.clone(), from, to })
     }
 
@@ -121,6 +117,6 @@ fn window(text: &str) -> Result<Window, String> {
         "" => Ok(default),
         text => Seconds::written(text).map(Time::from_seconds).map_err(|error| error.to_string()),
     };
-    let window = Window { from: time(from, Time::ZERO)?, to: time(to, Time::NEVER)? };
-    if window.from < window.to { Ok(window) } else { Err("it ends before it begins".to_owned()) }
+    let (from, to) = (time(from, Time::ZERO)?, time(to, Time::NEVER)?);
+    if from < to { Ok((from, to)) } else { Err("it ends before it begins".to_owned()) }
 }

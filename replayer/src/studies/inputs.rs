@@ -307,10 +307,7 @@ impl PreparedPoint<'_> {
     /// The simulation of the point, without observers.
     pub(crate) fn simulation<'a>(&'a self, names: &'a CallSiteNames) -> Simulation<'a> {
         let simulation = Simulation::new(&self.platform, self.trace);
-        match self.hypotheses {
-            Some(hypotheses) => simulation.transform(names).transform(hypotheses),
-            None => simulation,
-        }
+        self.hypotheses.into_iter().fold(simulation, |simulation, change| simulation.transform(names).transform(change))
     }
 }
 

@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use clap::ValueEnum;
 use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_network::topology::{HostId, Topology};
 
 use crate::studies::error::StudyError;
 
-/// The reader of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The reader of the file, by its name on the command line. Of Open MPI, it is a rank file, with a host and a core for each rank;
+/// without names, the hosts are numbered in the order of the allocation of a batch system. Of MPICH, it is a host file, with the
+/// number of ranks on each host, in the order of the ranks; of Slurm, a list of the host of each rank, for
+/// `--distribution=arbitrary`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RankFileFormat {
-    /// Open MPI: a rank file, with a host and a core for each rank. Without names, the hosts are numbered in the order of the
-    /// allocation of a batch system.
+    #[default]
+    #[value(name = "openmpi")]
     OpenMpi,
-    /// MPICH: a host file, with the number of ranks on each host, in the order of the ranks.
     Mpich,
-    /// Slurm: a list of the host of each rank, for `--distribution=arbitrary`.
     Slurm,
 }
 

@@ -193,9 +193,9 @@ pub(super) fn generate(args: &GenerateArgs, out: &mut impl Write) -> Result<(), 
     let Some(named) = args.kernel.as_ref().filter(|_| !args.list) else { return list(out) };
     let (kernel, run) = named.kernel()?;
     let command = super::recorded_command(Some("titr"));
-    let written = generate::write(&kernel, run.iterations, run.compute, command, &run.output)?;
-    let (events, ranks) = (count(written.events), count(written.ranks.into()));
-    let (which, of) = (run.output.display(), plural(written.ranks.into(), "rank", "ranks"));
+    let events = generate::write(&kernel, run.iterations, run.compute, command, &run.output)?;
+    let (events, ranks) = (count(events), count(kernel.ranks.into()));
+    let (which, of) = (run.output.display(), plural(kernel.ranks.into(), "rank", "ranks"));
     say(format_args!("{which}: {events} events of {ranks} {of}"));
     Ok(())
 }

@@ -96,11 +96,11 @@ fn combine_rank(
     let mut lock_step = LockStep::new(runs, rank)?;
     let Some((_, first)) = runs.first() else { return Err(CombineError::TooFew) };
     let writer = RankWriter::create(directory, rank).map_err(failed)?;
-    let mut rewriter = Rewriter::new(first.stream(rank)?, writer, directory);
+    let mut rewriter = Rewriter { stream: first.stream(rank)?, writer, directory };
     while lock_step.advance()? {
         rewriter.copy(lock_step.calls(), &lock_step.choose(by, sums))?;
     }
-    *entry = rewriter.finish().finish(entry.clone()).map_err(failed)?;
+    *entry = rewriter.writer.finish(entry.clone()).map_err(failed)?;
     Ok(lock_step.computation())
 }
 

@@ -12,9 +12,9 @@ use super::lock_step::{ChosenVolume, is_call};
 
 /// Copies the stream of the first run, step by step.
 pub(super) struct Rewriter<'d> {
-    stream: RankStream,
-    writer: RankWriter,
-    directory: &'d Path,
+    pub(super) stream: RankStream,
+    pub(super) writer: RankWriter,
+    pub(super) directory: &'d Path,
 }
 
 /// The distribution of a chosen volume over the computations of the first run in a step, in proportion to them.
@@ -41,11 +41,7 @@ impl Distribution {
     }
 }
 
-impl<'d> Rewriter<'d> {
-    pub(crate) fn new(stream: RankStream, writer: RankWriter, directory: &'d Path) -> Self {
-        Self { stream, writer, directory }
-    }
-
+impl Rewriter<'_> {
     /// Copies the next step, which has this many calls, and in which the threads compute `volumes`.
     pub(crate) fn copy(&mut self, mut calls: usize, volumes: &[ChosenVolume]) -> Result<(), CombineError> {
         let mut all: Vec<Distribution> =
@@ -79,11 +75,6 @@ impl<'d> Rewriter<'d> {
 
     fn write(&mut self, thread: ThreadId, event: &Event) -> Result<(), CombineError> {
         Ok(self.writer.write(thread, event).map_err(|error| named(self.directory, error))?)
-    }
-
-    /// The writer, after the last step.
-    pub(crate) fn finish(self) -> RankWriter {
-        self.writer
     }
 }
 

@@ -245,24 +245,15 @@ fn pairs(ranks: u32, count: u64, seed: u64, phase: u64) -> Vec<(u32, u32)> {
     (0..count).map(pair).collect()
 }
 
-/// The size of the trace that was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Generated {
-    /// The number of ranks.
-    pub ranks: u32,
-    /// The number of events of all ranks.
-    pub events: u64,
-}
-
-/// Writes a trace of a kernel into `directory`, which is created or is empty. `command` is the trace's description of
-/// its origin.
+/// Writes a trace of a kernel into `directory`, which is created or is empty, and returns the number of events of all ranks.
+/// `command` is the trace's description of its origin.
 pub(crate) fn write(
     kernel: &Kernel,
     iterations: u64,
     pause: Option<Pause>,
     command: Vec<String>,
     directory: &Path,
-) -> io::Result<Generated> {
+) -> io::Result<u64> {
     let failed = |error| named(directory, error);
     let output = OutputDirectory::create(directory)?;
     let ranks = kernel.ranks;
@@ -285,7 +276,7 @@ pub(crate) fn write(
     };
     manifest.write(directory).map_err(failed)?;
     output.finish();
-    Ok(Generated { ranks, events })
+    Ok(events)
 }
 
 fn write_rank(

@@ -116,7 +116,15 @@ impl Inventory {
                 misplaced.get_or_insert_with(|| format!("event {}, '{}', {place}", stream.events(), event.word()));
             }
             *kinds.entry(event.word()).or_default() += 1;
-            self.count(&event, &mut sent);
+            if let Event::Compute(work) = event {
+                self.compute.0 += work.0;
+            } else if let Event::Sleep(time) = event {
+                self.slept.0 += time.0;
+            }
+            sent.visit(&event, |message| {
+                self.messages += 1;
+                self.bytes += message.bytes;
+            });
         }
         let torn = match stream.ending() {
             Some(Ending::Torn(reason)) => Some(reason),
@@ -126,20 +134,5 @@ impl Inventory {
         self.events += stream.events();
         self.per_rank.push(RankEnd { events: stream.events(), torn, finalized, last, misplaced });
         Ok(())
-    }
-
-    /// Counts the data and computation of an event of the rank whose messages are `sent`.
-    fn count(&mut self, event: &Event, sent: &mut SentMessages) {
-        if let Event::Compute(work) = event {
-            self.compute.0 += work.0;
-        } else if let Event::Sleep(time) = event {
-            self.slept.0 += time.0;
-        }
-        sent.visit(event, |message| self.send(message.bytes));
-    }
-
-    fn send(&mut self, bytes: Bytes) {
-        self.messages += 1;
-        self.bytes += bytes;
     }
 }

@@ -5,12 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 use titr_calibration::Calibration;
-use titr_common::output::OutputFile;
 
-use super::{document, with_charts};
+use super::{with_charts, write_page};
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 6] = with_charts(include_str!("assets/calibration.js"));
+pub(super) const SCRIPTS: [&str; 3] = with_charts(include_str!("assets/calibration.js"));
 
 /// The data of the page of a calibration.
 #[derive(Serialize)]
@@ -39,5 +38,5 @@ pub(crate) fn write_calibration(calibration: &Calibration, path: &Path) -> io::R
         remarks: &calibration.remarks,
         patterns: patterns.collect(),
     };
-    OutputFile::write(path, document(&page, &SCRIPTS)?.as_bytes())
+    write_page(&page, &SCRIPTS, path)
 }

@@ -4,22 +4,18 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
-use titr_common::output::OutputFile;
 use titr_network::topology::{LinkId, Topology};
 
 use super::data::failed_at_start;
-use super::{Origin, document};
+use super::{BASE, Origin, write_page};
 use crate::machine::MachineSummary;
 
 /// Hosts of the largest machine that is drawn.
 pub(crate) const MOST_DRAWN: u32 = 4096;
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 9] = [
-    include_str!("assets/base.js"),
-    include_str!("assets/numbers.js"),
-    include_str!("assets/table.js"),
-    include_str!("assets/chart.js"),
+pub(super) const SCRIPTS: [&str; 6] = [
+    BASE,
     include_str!("assets/paint.js"),
     include_str!("assets/shape.js"),
     include_str!("assets/machine.js"),
@@ -62,5 +58,5 @@ pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, p
     let facts = summary.facts().into_iter().filter(|(name, _)| *name != "Links").collect();
     let (links, names) = (links.collect(), Origin::names(topology));
     let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, facts, links, names };
-    OutputFile::write(path, document(&page, &SCRIPTS)?.as_bytes())
+    write_page(&page, &SCRIPTS, path)
 }

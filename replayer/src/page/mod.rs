@@ -44,13 +44,18 @@ use overview::OverviewWriter;
 /// The page; a word in braces is filled in.
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
-/// Parts of the script, in the order in which they build on each other.
-const SCRIPTS: [&str; 20] = [
+/// The parts of the script that all pages have, in the order in which they build on each other.
+const BASE: &str = concat!(
     include_str!("assets/base.js"),
     include_str!("assets/numbers.js"),
     include_str!("assets/table.js"),
-    include_str!("assets/chart.js"),
-    include_str!("assets/scatter.js"),
+    include_str!("assets/chart.js")
+);
+const SCATTER: &str = include_str!("assets/scatter.js");
+/// Parts of the script, in the order in which they build on each other.
+const SCRIPTS: [&str; 17] = [
+    BASE,
+    SCATTER,
     include_str!("assets/summary.js"),
     include_str!("assets/comparison.js"),
     include_str!("assets/jobs.js"),
@@ -69,15 +74,8 @@ const SCRIPTS: [&str; 20] = [
 ];
 
 /// The parts of the script of a page of charts, of which `last` is its own.
-const fn with_charts(last: &'static str) -> [&'static str; 6] {
-    [
-        include_str!("assets/base.js"),
-        include_str!("assets/numbers.js"),
-        include_str!("assets/table.js"),
-        include_str!("assets/chart.js"),
-        include_str!("assets/scatter.js"),
-        last,
-    ]
+const fn with_charts(last: &'static str) -> [&'static str; 3] {
+    [BASE, SCATTER, last]
 }
 
 /// Records a replay for its page.
@@ -131,7 +129,7 @@ fn policy(style: &str, script: &str) -> String {
 /// # Errors
 /// If the data cannot be serialised, or the file not be written.
 pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
-    OutputFile::write(path, document(data, &SCRIPTS)?.as_bytes())
+    write_page(data, &SCRIPTS, path)
 }
 
 /// Writes numbers with nine digits, which are more than anybody looks at, and compress well.
@@ -145,8 +143,8 @@ impl Formatter for Rounded {
     }
 }
 
-/// The text of a page with this data, drawn by these scripts.
-fn document(data: &impl Serialize, scripts: &[&str]) -> io::Result<String> {
+/// Writes a page with this data, drawn by these scripts.
+fn write_page(data: &impl Serialize, scripts: &[&str], path: &Path) -> io::Result<()> {
     let mut json = Vec::new();
     data.serialize(&mut Serializer::with_formatter(&mut json, Rounded))?;
     let data = embedded::encoded(&json);
@@ -163,7 +161,7 @@ fn document(data: &impl Serialize, scripts: &[&str]) -> io::Result<String> {
         rest = after;
     }
     page.push_str(rest);
-    Ok(page)
+    OutputFile::write(path, page.as_bytes())
 }
 
 #[cfg(test)]

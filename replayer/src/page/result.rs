@@ -4,9 +4,8 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
-use titr_common::output::OutputFile;
 
-use super::{document, with_charts};
+use super::{with_charts, write_page};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ResultKind {
@@ -16,7 +15,7 @@ pub(crate) enum ResultKind {
 
 impl ResultKind {
     /// Parts of the script, in the order in which they build on each other.
-    pub(super) const fn scripts(self) -> [&'static str; 6] {
+    pub(super) const fn scripts(self) -> [&'static str; 3] {
         match self {
             Self::Traffic => with_charts(concat!(include_str!("assets/curves.js"), include_str!("assets/traffic.js"))),
             Self::Difference => {
@@ -37,5 +36,5 @@ struct ResultPage<'a, R> {
 /// Writes the page of a result.
 pub(crate) fn write_result(kind: ResultKind, names: &[String], result: &impl Serialize, path: &Path) -> io::Result<()> {
     let page = ResultPage { version: env!("CARGO_PKG_VERSION"), names, result };
-    OutputFile::write(path, document(&page, &kind.scripts())?.as_bytes())
+    write_page(&page, &kind.scripts(), path)
 }

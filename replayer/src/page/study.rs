@@ -5,13 +5,12 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use titr_common::output::OutputFile;
 
-use super::{document, with_charts};
+use super::{with_charts, write_page};
 use crate::studies::{Inputs, PointOutcome, Ranking};
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 6] =
+pub(super) const SCRIPTS: [&str; 3] =
     with_charts(concat!(include_str!("assets/curves.js"), include_str!("assets/study.js")));
 
 /// The data of the page of a study.
@@ -94,6 +93,6 @@ impl<'a> StudyPage<'a> {
 
     /// Writes the page.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
-        OutputFile::write(path, document(self, &SCRIPTS)?.as_bytes())
+        write_page(self, &SCRIPTS, path)
     }
 }

@@ -4,7 +4,6 @@
 //! data for every member; its schedule is shown as each member's steps or as the exchanges of each pair.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Write};
 
 use thiserror::Error;
@@ -15,13 +14,7 @@ use titr_common::units::Bytes;
 /// A collective call, the same for all members.
 #[derive(Clone, Debug)]
 pub struct Example {
-    selection: Selection,
-    ranks: u32,
-    root: Member,
-    element: Bytes,
-    is_commutative: bool,
-    mode: CallMode,
-    kind: CollectiveKind,
+    outline: Outline,
     send: Volumes,
     recv: Volumes,
 }
@@ -50,26 +43,14 @@ pub struct Outline {
 
 /// An error of an [`Outline`] that describes no call that MPI allows.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum Uncallable {
-    /// The communicator has no members.
     #[error("a collective needs a rank")]
     NoRanks,
-    /// The root is not a member.
     #[error("the root is one of the ranks 0 to {last}, not {root}")]
-    Root {
-        /// The requested root.
-        root: Member,
-        /// The last member.
-        last: Member,
-    },
-    /// The volume ends inside an element.
+    Root { root: Member, last: Member },
     #[error("{} bytes are no whole number of elements of {} bytes", .bytes.0, .element.0)]
-    Fraction {
-        /// The volume in bytes.
-        bytes: Bytes,
-        /// The size of an element in bytes.
-        element: Bytes,
-    },
+    Fraction { bytes: Bytes, element: Bytes },
 }
 
 impl Example {
@@ -78,14 +59,13 @@ impl Example {
     /// # Errors
     /// The collective that cannot be called.
     pub fn new(outline: Outline) -> Result<Self, Uncallable> {
-        let Outline { selection, collective, mode, ranks, bytes, root, element, is_commutative } = outline;
+        let Outline { collective, ranks, bytes, root, element, .. } = outline;
         let last = ranks.checked_sub(1).ok_or(Uncallable::NoRanks)?;
         if root > last {
             return Err(Uncallable::Root { root, last });
         }
-        match bytes.0.checked_rem(element.0) {
-            Some(0) => {}
-            _ => return Err(Uncallable::Fraction { bytes, element }),
+        if bytes.0.checked_rem(element.0) != Some(0) {
+            return Err(Uncallable::Fraction { bytes, element });
         }
         let signature = collective.signature();
         let volumes = |extent| match extent {
@@ -96,35 +76,36 @@ impl Example {
             }
             Extent::PerMember => Volumes::PerMember(vec![bytes; ranks as usize]),
         };
-        let (kind, send, recv) = (collective, volumes(signature.send), volumes(signature.recv));
-        Ok(Self { selection, ranks, root, element, is_commutative, mode, kind, send, recv })
+        let (send, recv) = (volumes(signature.send), volumes(signature.recv));
+        Ok(Self { outline, send, recv })
     }
 
     pub(crate) fn members(&self) -> std::ops::Range<Member> {
-        0..self.ranks
+        0..self.outline.ranks
     }
 
     pub(crate) fn steps(&self, me: Member) -> Vec<Step> {
-        self.selection.steps(&self.call(me))
+        self.outline.selection.steps(&self.call(me))
     }
 
     /// The algorithm that is used.
     pub(crate) fn choice(&self) -> Choice {
-        self.selection.choose(&self.call(self.root))
+        self.outline.selection.choose(&self.call(self.outline.root))
     }
 
     /// Whether another algorithm was requested, which is impossible here.
     pub(crate) fn replaced(&self) -> Option<Choice> {
         let taken = self.choice();
-        let mut forced = self.selection.forced();
+        let mut forced = self.outline.selection.forced();
         forced.find(|asked| {
             asked.algorithm.collective() == taken.algorithm.collective() && asked.algorithm != taken.algorithm
         })
     }
 
     fn call(&self, me: Member) -> Call<'_> {
-        let Self { ranks, root, kind, ref send, ref recv, element, mode, is_commutative, .. } = *self;
-        Call { me, size: ranks, root, kind, send, recv, element, mode, is_commutative, nodes: None }
+        let Self { outline, send, recv } = self;
+        let Outline { collective: kind, mode, ranks: size, root, element, is_commutative, .. } = *outline;
+        Call { me, size, root, kind, send, recv, element, mode, is_commutative, nodes: None }
     }
 }
 
@@ -138,8 +119,7 @@ fn shares(ranks: u32, bytes: Bytes, element: Bytes) -> Vec<Bytes> {
 /// algorithm.
 pub(crate) fn write_steps(example: &Example, out: &mut impl Write) -> io::Result<()> {
     let choice = example.choice();
-    let library = example.selection.library;
-    let mode = example.mode;
+    let (library, mode) = (example.outline.selection.library, example.outline.mode);
     let name = library.name_of(mode, choice.algorithm);
     write!(out, "# {}: {}{} by {name}", library.name(), mode.prefix(), choice.algorithm.collective())?;
     match example.replaced() {
@@ -148,54 +128,42 @@ pub(crate) fn write_steps(example: &Example, out: &mut impl Write) -> io::Result
     }
     for me in example.members() {
         for step in example.steps(me) {
-            writeln!(out, "{me} {}", Line(step))?;
+            writeln!(out, "{me} {}", line(step))?;
         }
     }
     Ok(())
 }
 
-struct Line(Step);
-
-impl fmt::Display for Line {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Step::Send { to, data } => write!(f, "send {to} {}", Written(data)),
-            Step::Recv { from, data } => write!(f, "recv {from} {}", Written(data)),
-            Step::Isend { to, data } => write!(f, "isend {to} {}", Written(data)),
-            Step::Irecv { from, data } => write!(f, "irecv {from} {}", Written(data)),
-            Step::Sendrecv { to, send, from, recv } => {
-                write!(f, "sendrecv {to} {} {from} {}", Written(send), Written(recv))
-            }
-            Step::Wait { nth } => write!(f, "wait {nth}"),
-            Step::WaitAll => write!(f, "waitall"),
-            Step::Copy { from, to } => write!(f, "copy {} {}", Written(from), Place(to)),
-            Step::ReduceLeft { from, into } => write!(f, "reduce_left {} {}", Written(from), Place(into)),
-            Step::ReduceRight { from, into } => write!(f, "reduce_right {} {}", Written(from), Place(into)),
+fn line(step: Step) -> String {
+    match step {
+        Step::Send { to, data } => format!("send {to} {}", written(data)),
+        Step::Recv { from, data } => format!("recv {from} {}", written(data)),
+        Step::Isend { to, data } => format!("isend {to} {}", written(data)),
+        Step::Irecv { from, data } => format!("irecv {from} {}", written(data)),
+        Step::Sendrecv { to, send, from, recv } => {
+            format!("sendrecv {to} {} {from} {}", written(send), written(recv))
         }
+        Step::Wait { nth } => format!("wait {nth}"),
+        Step::WaitAll => "waitall".to_owned(),
+        Step::Copy { from, to } => format!("copy {} {}", written(from), place(to)),
+        Step::ReduceLeft { from, into } => format!("reduce_left {} {}", written(from), place(into)),
+        Step::ReduceRight { from, into } => format!("reduce_right {} {}", written(from), place(into)),
     }
 }
 
 /// A slice is written `BYTES BUFFER+OFFSET`: a number of packed bytes of the caller's input (`send`), of its output (`recv`),
 /// or of `scratch` space.
-struct Written(Slice);
-
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.0.len.0, Place(self.0))
-    }
+fn written(slice: Slice) -> String {
+    format!("{} {}", slice.len.0, place(slice))
 }
 
-struct Place(Slice);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let buffer = match self.0.buffer {
-            Buffer::Send => "send",
-            Buffer::Recv => "recv",
-            Buffer::Scratch => "scratch",
-        };
-        write!(f, "{buffer}+{}", self.0.offset.0)
-    }
+fn place(Slice { buffer, offset, .. }: Slice) -> String {
+    let buffer = match buffer {
+        Buffer::Send => "send",
+        Buffer::Recv => "recv",
+        Buffer::Scratch => "scratch",
+    };
+    format!("{buffer}+{}", offset.0)
 }
 
 /// Writes the traffic between each pair of members, a line `src dst messages bytes` for each pair with traffic, below a line
@@ -203,23 +171,16 @@ impl fmt::Display for Place {
 pub(crate) fn write_matrix(example: &Example, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "src\tdst\tmessages\tbytes")?;
     for me in example.members() {
-        for (to, Traffic { messages, bytes }) in sent(&example.steps(me)) {
+        for (to, (messages, bytes)) in sent(&example.steps(me)) {
             writeln!(out, "{me}\t{to}\t{messages}\t{}", bytes.0)?;
         }
     }
     Ok(())
 }
 
-/// The traffic from one member to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Traffic {
-    messages: u64,
-    bytes: Bytes,
-}
-
-/// The traffic that a member sends in these steps, by receiver.
-fn sent(steps: &[Step]) -> BTreeMap<Member, Traffic> {
-    let mut sent: BTreeMap<Member, Traffic> = BTreeMap::new();
+/// The number of messages and of bytes that a member sends in these steps, by receiver.
+fn sent(steps: &[Step]) -> BTreeMap<Member, (u64, Bytes)> {
+    let mut sent: BTreeMap<Member, (u64, Bytes)> = BTreeMap::new();
     for step in steps {
         let (to, data) = match *step {
             Step::Send { to, data } | Step::Isend { to, data } | Step::Sendrecv { to, send: data, .. } => (to, data),
@@ -231,9 +192,9 @@ fn sent(steps: &[Step]) -> BTreeMap<Member, Traffic> {
             | Step::ReduceLeft { .. }
             | Step::ReduceRight { .. } => continue,
         };
-        let traffic = sent.entry(to).or_default();
-        traffic.messages += 1;
-        traffic.bytes += data.len;
+        let (messages, bytes) = sent.entry(to).or_default();
+        *messages += 1;
+        *bytes += data.len;
     }
     sent
 }

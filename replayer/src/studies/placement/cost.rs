@@ -64,9 +64,7 @@ impl Distance {
         let of_byte = links().map(|link| link.bandwidth.recip()).sum();
         Self { of_byte, of_message: links().map(|link| link.latency.0).sum() }
     }
-}
 
-impl Distance {
     /// What the innermost level that holds two cores of a host costs beyond the innermost of all.
     fn within(levels: &[Level], [one, other]: [u32; 2]) -> Self {
         let holds = |level: &&Level| one / level.cores == other / level.cores;

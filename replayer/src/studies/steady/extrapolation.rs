@@ -25,7 +25,9 @@ pub(crate) struct Replays {
 impl Replays {
     /// The result of the whole replay, which takes `time`, and whose ranks compute so much.
     pub(crate) fn extrapolate(self, time: Seconds, events: u64, work: &[Work]) -> AnalysedResult {
-        let (messages, bytes, links, ranks) = (self.messages(), self.bytes(), self.links(time), self.ranks(time, work));
+        let messages = self.count(self.longer.messages, self.shorter.messages);
+        let bytes = Bytes(self.count(self.longer.bytes.0, self.shorter.bytes.0));
+        let (links, ranks) = (self.links(time), self.ranks(time, work));
         let (packets, warnings) = (self.packets(time), self.warnings());
         AnalysedResult {
             simulated_time: time,
@@ -47,14 +49,6 @@ impl Replays {
     fn count(&self, longer: u64, shorter: u64) -> u64 {
         let (more, left_out) = (u128::from(longer.saturating_sub(shorter)), u128::from(self.left_out));
         longer + (more * left_out / u128::from(self.between)) as u64
-    }
-
-    fn messages(&self) -> u64 {
-        self.count(self.longer.messages, self.shorter.messages)
-    }
-
-    fn bytes(&self) -> Bytes {
-        Bytes(self.count(self.longer.bytes.0, self.shorter.bytes.0))
     }
 
     /// The computation of the whole replay: as much more than in the longer one as the trace has more of it.

@@ -35,7 +35,7 @@ pub struct Output {
 macro_rules! outputs {
     ($($name:literal, $command:literal => $type:ty;)+) => {
         /// The names of all outputs. Apart from [`OUTPUTS`], so that a command that names them contains no generator.
-        pub const NAMES: &[&str] = &[$($name),+];
+        pub(crate) const NAMES: &[&str] = &[$($name),+];
 
         /// All outputs.
         pub static OUTPUTS: &[Output] = &[$(Output::of::<$type>($name, $command)),+];

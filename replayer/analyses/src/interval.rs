@@ -19,7 +19,7 @@ use titr_simulation::observe::Observer;
 
 /// Two places of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interval {
+struct Interval {
     from: PassedPlace,
     to: PassedPlace,
 }
@@ -113,11 +113,13 @@ struct Progress {
 }
 
 impl IntervalMeter {
-    /// Measures `interval` of a program with this number of ranks.
-    #[must_use]
-    pub fn new(interval: Interval, written: String, ranks: u32) -> Self {
-        let ranks = vec![Progress::default(); ranks as usize];
-        Self { written, interval, ranks, seen: BTreeSet::new() }
+    /// Measures an interval of a program with this number of ranks.
+    ///
+    /// # Errors
+    /// If the text is no interval; the error says what one is.
+    pub fn new(written: String, ranks: u32) -> Result<Self, String> {
+        let (interval, ranks) = (written.parse()?, vec![Progress::default(); ranks as usize]);
+        Ok(Self { written, interval, ranks, seen: BTreeSet::new() })
     }
 
     /// The measured time.
@@ -232,7 +234,7 @@ mod tests {
     use super::*;
 
     fn meter(written: &str) -> IntervalMeter {
-        IntervalMeter::new(written.parse().unwrap(), written.to_owned(), 1)
+        IntervalMeter::new(written.to_owned(), 1).unwrap()
     }
 
     fn run(mut meter: IntervalMeter, events: &[(Event, u64)]) -> Result<f64, String> {

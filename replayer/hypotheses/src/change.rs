@@ -4,7 +4,7 @@ use serde::Serialize;
 use titr_common::units::Bytes;
 
 use crate::computation::Scope;
-use crate::machine_change::Network;
+use crate::kind::Network;
 
 /// A change, as a table `[[change]]` of a file of hypotheses has it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

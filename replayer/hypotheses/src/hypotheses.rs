@@ -9,8 +9,7 @@ use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_document::{Located, Mistake, Source, Spanned, Table, Value};
 
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind, ProgramChange};
-use crate::machine_change::MachineChange;
+use crate::kind::{Effect, Kind, MachineChange, ProgramChange};
 use crate::{computation, machine, messages};
 
 /// All kinds of changes.
@@ -34,16 +33,10 @@ pub struct Hypotheses {
 
 /// A reason why there are no hypotheses.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum HypothesesError {
-    /// The file cannot be read.
     #[error("cannot read the hypotheses {}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: std::io::Error,
-    },
-    /// The file is wrong.
+    Unreadable { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Mistaken(#[from] Mistake),
 }

@@ -10,7 +10,8 @@ use crate::selection::{CommunicatorName, Selection};
 
 /// The keys of one `[[change]]` that no one has taken yet. Each kind takes those that it knows; any other is a mistake.
 pub(crate) struct Keys {
-    source: Arc<Source>,
+    /// The file, for mistakes that show only later.
+    pub source: Arc<Source>,
     table: Table,
     /// The place of the kind's name.
     place: Place,
@@ -141,11 +142,6 @@ impl Keys {
             )
         })?;
         Ok(Selection { communicator: Some(Spanned::new(written.span(), name)), ..selection })
-    }
-
-    /// The file, for mistakes that show only later.
-    pub(crate) fn source(&self) -> Arc<Source> {
-        Arc::clone(&self.source)
     }
 
     /// Checks that there are no unknown keys.

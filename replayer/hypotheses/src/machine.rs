@@ -1,10 +1,11 @@
 //! Kinds of changes of the machine.
 
+use std::sync::Arc;
+
 use titr_document::Mistake;
 
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind};
-use crate::machine_change::{MachineChange, Network, Written};
+use crate::kind::{Effect, Kind, MachineChange, Network, Written};
 
 /// Another algorithm for a collective.
 pub(crate) const COLLECTIVE: Kind = Kind { name: "collective", read: collective };
@@ -15,7 +16,7 @@ pub(crate) const IDEAL_NETWORK: Kind = Kind { name: "ideal-network", read: ideal
 fn collective(keys: &mut Keys) -> Result<Effect, Mistake> {
     let collective = keys.required("collective", Keys::text)?.into_inner();
     let algorithm = keys.required("algorithm", Keys::text)?;
-    let written = Written { source: keys.source(), place: algorithm.span() };
+    let written = Written { source: Arc::clone(&keys.source), place: algorithm.span() };
     Ok(Effect::Machine(MachineChange::Collective { collective, algorithm: algorithm.into_inner(), written }))
 }
 

@@ -38,7 +38,6 @@ pub(super) struct AdviseArgs {
     trace: TraceArgs,
 }
 
-/// The command.
 pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
     let trace = CallSiteNames::default().apply(args.trace.open()?)?;

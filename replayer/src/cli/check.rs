@@ -21,7 +21,6 @@ pub(super) struct CheckArgs {
     quiet: bool,
 }
 
-/// The command.
 pub(super) fn check(args: &CheckArgs, out: &mut Out) -> Result<(), Failure> {
     let trace = &args.trace;
     let source = trace.open()?;

@@ -30,7 +30,6 @@ pub(crate) struct DiffArgs {
     report: Option<PathBuf>,
 }
 
-/// The command.
 pub(crate) fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
     claim(args.report.clone())?;
     let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?);

@@ -25,7 +25,6 @@ pub(super) struct EfficiencyArgs {
     json: bool,
 }
 
-/// The command.
 pub(super) fn efficiency(args: &EfficiencyArgs, out: &mut impl Write) -> Result<(), Failure> {
     let read = |path: &PathBuf| Ok::<_, Failure>((path.display().to_string(), ReplayedResult::read_prediction(path)?));
     let results = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;

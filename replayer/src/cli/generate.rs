@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use titr_common::collectives::{CallMode, Library, Member};
+use titr_common::collectives::{CallMode, Member};
 use titr_common::event::CollectiveKind;
 use titr_common::format::{count, plural};
 use titr_common::terminal::say;
@@ -13,7 +13,7 @@ use titr_extrapolation::Grid;
 use titr_network::topology::Edge;
 
 use super::Failure;
-use super::schedule::{CollectiveParser, example, library};
+use super::schedule::{AlgorithmArgs, CollectiveParser, example};
 use crate::generate::{self, Impossible, Kernel, Pattern, Pause, grid};
 
 const NOTES: &str = "\
@@ -84,12 +84,8 @@ enum Named {
         /// The collective.
         #[arg(value_parser = CollectiveParser)]
         collective: (CollectiveKind, CallMode),
-        /// The library whose algorithms, selection rules and names are used.
-        #[arg(long, default_value = "openmpi", value_parser = library())]
-        library: Library,
-        /// An algorithm of the library, perhaps with a segment size (pipeline:65536); `default` is the choice of its rules.
-        #[arg(long, value_name = "NAME", default_value = "default")]
-        algorithm: String,
+        #[command(flatten)]
+        by: AlgorithmArgs,
         /// Number of ranks.
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS))]
         ranks: u32,
@@ -222,8 +218,8 @@ impl Named {
             Self::Random { messages, wave, seed, size } => {
                 (Pattern::Random { messages: *messages, wave: *wave, seed: *seed }, size)
             }
-            Self::Collective { collective, library, algorithm, ranks, bytes, elements, root, run } => {
-                let example = example(*library, algorithm, *collective, (*ranks, *bytes), root.root, *elements, true)?;
+            Self::Collective { collective, by, ranks, bytes, elements, root, run } => {
+                let example = example(by, *collective, (*ranks, *bytes), root.root, *elements, true)?;
                 return Ok((Kernel::new(Pattern::Collective(example), *ranks, *bytes)?, run));
             }
             Self::Stencil { grid: GridArgs { dimensions }, torus, size } => {

@@ -33,23 +33,16 @@ pub(super) struct InfoArgs {
     trace: TraceArgs,
 }
 
-/// Prints what is known of a trace before its events are read.
-fn manifest(trace: &TraceArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let source = trace.open_one()?;
-    let known = json!({ "ranks": source.ranks(), "manifest": source.manifest() });
-    Ok(writeln!(out, "{known}")?)
-}
-
-/// The command.
 pub(super) fn info(args: &InfoArgs, out: &mut impl Write) -> Result<(), Failure> {
     let InfoArgs { json, trace, .. } = args;
-    if args.manifest {
-        return manifest(trace, out);
-    }
     if args.matrix {
         return cat::matrix(trace, out);
     }
     let source = trace.open_one()?;
+    if args.manifest {
+        let known = json!({ "ranks": source.ranks(), "manifest": source.manifest() });
+        return Ok(writeln!(out, "{known}")?);
+    }
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(&source)?;
     let untranslated = source.untranslated();
@@ -66,7 +59,9 @@ pub(super) fn info(args: &InfoArgs, out: &mut impl Write) -> Result<(), Failure>
     if let Some(manifest) = &manifest {
         encounters(manifest, out)?;
     }
-    let words = [("compute", computation(&inventory, manifest.as_ref())), ("messages", messages(&inventory))];
+    let messages =
+        format!("{} outside of collectives, {}", count(inventory.messages), volume(inventory.bytes));
+    let words = [("compute", computation(&inventory, manifest.as_ref())), ("messages", messages)];
     if let Some(part) = recorded_part(&source) {
         row(out, "part", &part)?;
     }
@@ -114,10 +109,6 @@ fn volume_of_computation(inventory: &Inventory, manifest: Option<&Manifest>) -> 
         }
         None => format!("{} instructions", count(inventory.compute.0 as u64)),
     }
-}
-
-fn messages(inventory: &Inventory) -> String {
-    format!("{} outside of collectives, {}", count(inventory.messages), volume(inventory.bytes))
 }
 
 /// Counts how often each text is there.

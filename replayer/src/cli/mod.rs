@@ -71,7 +71,7 @@ mod symbolize;
 mod time;
 mod timeline;
 pub mod titr;
-pub mod titr_replay;
+mod titr_replay;
 mod tolerance;
 mod trace;
 mod traffic;

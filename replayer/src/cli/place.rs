@@ -65,7 +65,6 @@ pub(super) struct PlaceArgs {
     program: ProgramArgs,
 }
 
-/// The command.
 pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
     let program = args.program.open()?.kept();
@@ -128,13 +127,9 @@ const NAME: usize = 16;
 fn summary(found: &FastestPlacement, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{:<NAME$}  predicted time", "Placement")?;
     for one in &found.methods {
-        let remark = match one.method {
-            PlacementMethod::LocalSearch => format!(" ({})", counted(found.replays, "replay", "replays")),
-            PlacementMethod::Block
-            | PlacementMethod::RoundRobin
-            | PlacementMethod::Mapping
-            | PlacementMethod::Random => String::new(),
-        };
+        let is_search = one.method == PlacementMethod::LocalSearch;
+        let replays = || format!(" ({})", counted(found.replays, "replay", "replays"));
+        let remark = if is_search { replays() } else { String::new() };
         writeln!(out, "  {:<NAME$}{}{remark}", name(one.method), uncertain(one.simulated_time, None))?;
     }
     let times = found.random.simulated_times.iter().map(|time| time.0);

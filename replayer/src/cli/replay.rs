@@ -105,7 +105,6 @@ fn tolerance(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a percentage between 0 and 100 is expected, as in --steady=1".into())
 }
 
-/// The command.
 pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
         let result = args.run(out)?;
@@ -229,8 +228,8 @@ impl ReplayArgs {
     /// Measures the requested interval, if any.
     fn interval_meter(&self, ranks: u32) -> Result<Option<IntervalMeter>, Failure> {
         let Some(written) = &self.interval else { return Ok(None) };
-        let interval = written.parse().map_err(|why| Failure::Value(format!("--interval: {why}")))?;
-        Ok(Some(IntervalMeter::new(interval, written.clone(), ranks)))
+        let meter = IntervalMeter::new(written.clone(), ranks);
+        Ok(Some(meter.map_err(|why| Failure::Value(format!("--interval: {why}")))?))
     }
 
     /// Begins the requested network trace, if any, of a network of `nodes` nodes.

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, Command, Parser};
+use clap::{Arg, Args, Command, Parser};
 use titr_common::collectives::{CallMode, Library, Member, Selection, collective_named};
 use titr_common::event::CollectiveKind;
 use titr_common::terminal::say;
@@ -47,12 +47,8 @@ pub(super) struct ScheduleArgs {
     list: bool,
     #[arg(required_unless_present = "list", value_parser = CollectiveParser)]
     collective: Option<(CollectiveKind, CallMode)>,
-    /// The library whose algorithms, selection rules and names are used.
-    #[arg(long, default_value = "openmpi", value_parser = library())]
-    library: Library,
-    /// An algorithm of the library, perhaps with a segment size (pipeline:65536); `default` is the choice of its rules.
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    algorithm: String,
+    #[command(flatten)]
+    by: AlgorithmArgs,
     /// Number of members of the communicator.
     #[arg(long, value_name = "NUMBER", required_unless_present = "list", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     ranks: Option<u32>,
@@ -71,6 +67,17 @@ pub(super) struct ScheduleArgs {
     /// Prints a line for each pair of ranks instead of the steps, tab-separated: source, destination, messages, bytes.
     #[arg(long)]
     matrix: bool,
+}
+
+/// The algorithm of a collective.
+#[derive(Debug, Args)]
+pub(super) struct AlgorithmArgs {
+    /// The library whose algorithms, selection rules and names are used.
+    #[arg(long, default_value = "openmpi", value_parser = library())]
+    library: Library,
+    /// An algorithm of the library, perhaps with a segment size (pipeline:65536); `default` is the choice of its rules.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    algorithm: String,
 }
 
 /// Reads the name of a collective, with an `i` before it where it does not block.
@@ -95,22 +102,21 @@ impl TypedValueParser for CollectiveParser {
     }
 }
 
-pub(super) fn library() -> impl TypedValueParser<Value = Library> {
+fn library() -> impl TypedValueParser<Value = Library> {
     PossibleValuesParser::new(Library::ALL.iter().map(|library| library.name()))
         .try_map(|name| Library::named(&name).ok_or("no library"))
 }
 
 /// A call of a collective by an algorithm of a library.
 pub(super) fn example(
-    library: Library,
-    algorithm: &str,
+    AlgorithmArgs { library, algorithm }: &AlgorithmArgs,
     (collective, mode): (CollectiveKind, CallMode),
     (ranks, bytes): (u32, Bytes),
     root: Member,
     element: Bytes,
     is_commutative: bool,
 ) -> Result<Example, Failure> {
-    let mut selection = Selection::from(library);
+    let mut selection = Selection::from(*library);
     let forced = selection.force(&format!("{}{collective}", mode.prefix()), algorithm);
     forced.map_err(|why| Failure::Value(why.to_string()))?;
     let outline = Outline { selection, collective, mode, ranks, bytes, root, element, is_commutative };
@@ -122,14 +128,14 @@ pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), 
         return Ok(write_catalogue(out)?);
     };
     let (size, is_commutative) = ((ranks, args.bytes), !args.non_commutative);
-    let example = example(args.library, &args.algorithm, collective, size, args.root, args.elements, is_commutative)?;
+    let example = example(&args.by, collective, size, args.root, args.elements, is_commutative)?;
     if !args.matrix {
         return Ok(write_steps(&example, out)?);
     }
     if let Some(asked) = example.replaced() {
         let [asked, taken] =
-            [asked, example.choice()].map(|choice| args.library.name_of(collective.1, choice.algorithm));
-        say(format_args!("titr: {asked} is impossible here: {} takes {taken}", args.library.name()));
+            [asked, example.choice()].map(|choice| args.by.library.name_of(collective.1, choice.algorithm));
+        say(format_args!("titr: {asked} is impossible here: {} takes {taken}", args.by.library.name()));
     }
     Ok(write_matrix(&example, out)?)
 }

@@ -21,7 +21,6 @@ pub(super) struct SchemaArgs {
     output: Option<String>,
 }
 
-/// The command.
 pub(super) fn print_schema(args: &SchemaArgs, out: &mut impl Write) -> Result<(), Failure> {
     let Some(name) = &args.output else { return Ok(out.write_all(SCHEMA.as_bytes())?) };
     let all = serde_json::from_str(SCHEMA).map_err(std::io::Error::from)?;

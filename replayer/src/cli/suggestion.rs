@@ -29,15 +29,11 @@ const WORTH: f64 = 0.01;
 /// A change that comes into question, and an upper bound of what it may save, as a fraction of the time.
 struct Candidate {
     change: String,
-    kind: Kind,
+    /// Of the machine: a key of the platform and its value.
+    set: Option<String>,
+    /// Of the program: a file of hypotheses.
+    what_if: Option<String>,
     at_most: f64,
-}
-
-enum Kind {
-    /// A key of the platform and its value.
-    Set(String),
-    /// A change of the program, as a file of hypotheses.
-    Program(String),
 }
 
 /// Tries changes of the machine and the program, to suggest the one that saves most; `None` if nothing can be saved. Tries all
@@ -67,11 +63,8 @@ pub(super) fn tried(
     let saves = |time: Seconds| 1.0 - time.0 / result.simulated_time.0;
     let suggestion = |(candidate, time): (&Candidate, Option<Seconds>)| {
         let simulated_time = time?;
-        let (set, what_if) = match &candidate.kind {
-            Kind::Set(setting) => (Some(setting.clone()), None),
-            Kind::Program(text) => (None, Some(text.clone())),
-        };
-        let change = candidate.change.clone();
+        let Candidate { change, set, what_if, .. } = candidate;
+        let (change, set, what_if) = (change.clone(), set.clone(), what_if.clone());
         Some(Suggestion { change, set, what_if, simulated_time, saves: saves(simulated_time) })
     };
     let mut saved: Vec<Suggestion> = chosen.iter().zip(times).filter_map(suggestion).collect();
@@ -102,7 +95,8 @@ fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> 
             None if lever.key.starts_with("network.loopback") => format!("{faster} within hosts"),
             None => faster.to_owned(),
         };
-        candidates.push(Candidate { change: of, kind: Kind::Set(format!("{}={}", lever.key, lever.value)), at_most });
+        let set = Some(format!("{}={}", lever.key, lever.value));
+        candidates.push(Candidate { change: of, set, what_if: None, at_most });
     }
     candidates.sort_by(|one, other| other.at_most.total_cmp(&one.at_most));
     // The program comes before the machine.
@@ -118,21 +112,17 @@ fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> 
     ];
     let of_program =
         changes.into_iter().filter(|(.., at_most)| *at_most >= WORTH).filter_map(|(change, kind, at_most)| {
-            Some(Candidate { change: change.to_owned(), kind: Kind::Program(Change::file(&[kind]).ok()?), at_most })
+            let what_if = Some(Change::file(&[kind]).ok()?);
+            Some(Candidate { change: change.to_owned(), set: None, what_if, at_most })
         });
     of_program.chain(candidates).collect()
 }
 
 /// The predicted time with a change; `None` if it does not fit.
 fn time_with(candidate: &Candidate, machine: &MachineArgs, program: &Program, read_ahead: bool) -> Option<Seconds> {
-    let (platform, hypotheses) = match &candidate.kind {
-        Kind::Set(setting) => (machine.load_with(std::slice::from_ref(setting)).ok()?, None),
-        Kind::Program(text) => {
-            let hypotheses = Hypotheses::parse(Path::new("suggestion"), text.clone()).ok()?;
-            (machine.load().ok()?, Some(hypotheses))
-        }
-    };
-    let platform = program.on(platform).ok()?;
+    let read = |text: &String| Hypotheses::parse(Path::new("suggestion"), text.clone());
+    let hypotheses = candidate.what_if.as_ref().map(read).transpose().ok()?;
+    let platform = program.on(machine.load_with(candidate.set.as_slice()).ok()?).ok()?;
     let names = CallSiteNames::default();
     let simulation = program.simulation(&platform, &names, false).read_ahead(read_ahead);
     let simulation = hypotheses.iter().fold(simulation, |simulation, change| simulation.transform(change));

@@ -22,6 +22,7 @@ use crate::call_sites::CallSiteNames;
 use crate::cli::page::{DRAWN, origin};
 use crate::cli::replay::DRAWN_LINKS;
 use crate::page::{PageData, Recorder, StudyPage, write as write_page};
+use crate::report::variations::distinct;
 use crate::recorders::{LinkHistory, Timeline};
 use crate::studies::engine::{self, slurm};
 use crate::studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, Ranking, ResultsFolder, Study, StudyError};
@@ -84,7 +85,6 @@ enum Engine {
     Slurm,
 }
 
-/// The command.
 pub(super) fn sweep(args: &SweepArgs, out: &mut Out) -> Result<(), Failure> {
     let inputs = Inputs::read(Study::load(&args.study)?, args.jobs.jobs())?;
     let Some(path) = args.output.as_deref().filter(|_| !args.dry_run) else {
@@ -214,12 +214,7 @@ fn summary(outcomes: &[PointOutcome], ranking: &Ranking, path: &Path, out: &mut 
     for answer in ranking.answers() {
         writeln!(out, "{}", on_one_line(&answer))?;
     }
-    let mut warnings: Vec<&str> = Vec::new();
-    for warning in outcomes.iter().flat_map(|outcome| &outcome.warnings) {
-        if !warnings.contains(&warning.as_str()) {
-            warnings.push(warning);
-        }
-    }
+    let warnings = distinct(outcomes.iter().flat_map(|outcome| &outcome.warnings));
     if !warnings.is_empty() {
         writeln!(out, "\nAssumptions and limits, at some or all points")?;
     }

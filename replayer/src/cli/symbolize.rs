@@ -26,7 +26,6 @@ pub(super) struct SymbolizeArgs {
     trace: PathBuf,
 }
 
-/// The command.
 pub(super) fn symbolize(args: &SymbolizeArgs) -> Result<(), Failure> {
     let path = &args.trace;
     let wrong = |what: &str| TraceError::Directory { path: path.clone(), what: what.to_owned() };

@@ -1,10 +1,12 @@
 //! `titr`: replays traces of MPI programs, and everything else about them.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::titr_replay::titr_words;
 use super::{
     advise, arguments, calibrate, cat, check, combine, convert, diff, efficiency, extrapolate, gather, generate, info,
     manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger, triggers,
@@ -73,16 +75,17 @@ enum Command {
     Triggers(triggers::TriggersArgs),
 }
 
-/// The command.
+/// The command, or `titr-replay` if it has this name.
 #[must_use]
 pub fn main() -> ExitCode {
-    run_command("titr", std::env::args_os().collect()).into()
-}
-
-/// Runs the command that these words ask for, and calls itself `name` where something is wrong. Returns the exit status.
-pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let called = words.first().and_then(|name| Path::new(name).file_name());
+    let (name, words) = match called.is_some_and(|name| name == "titr-replay") {
+        true => ("titr-replay", titr_words(words.into_iter().skip(1).collect())),
+        false => ("titr", words),
+    };
     let args: TitrArgs = arguments(&words);
-    run(name, |out| match &args.command {
+    let status = run(name, |out| match &args.command {
         Command::Replay(args) => replay::replay(args, out),
         Command::Vary(args) => vary::vary(args, out),
         Command::Traffic(args) => traffic::traffic(args, out),
@@ -109,5 +112,6 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
         Command::Symbolize(args) => symbolize::symbolize(args),
         Command::Tolerance(args) => tolerance::tolerance(args, out),
         Command::Triggers(args) => triggers::triggers(args, out),
-    })
+    });
+    status.into()
 }

@@ -1,23 +1,14 @@
 //! `titr-replay`: the subcommands of `titr` that replay, under one name, told apart by an option.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
-
-use super::titr;
 
 /// The options of `titr-replay` that ask for another subcommand than `replay`, and whether the value of each is the first argument of
 /// that subcommand.
 const SUBCOMMANDS: [(&str, &str, bool); 3] =
     [("--traffic", "traffic", true), ("--triggered", "trigger", true), ("--vary", "vary", false)];
 
-/// The command.
-#[must_use]
-pub fn main() -> ExitCode {
-    titr::run_command("titr-replay", titr_words(std::env::args_os().skip(1).collect())).into()
-}
-
 /// The words for `titr` that ask for what these words ask `titr-replay` for.
-fn titr_words(mut words: Vec<OsString>) -> Vec<OsString> {
+pub(super) fn titr_words(mut words: Vec<OsString>) -> Vec<OsString> {
     let mut subcommand = "replay";
     let found = SUBCOMMANDS.into_iter().find_map(|(option, name, is_argument)| {
         let is_option = |word: &OsString| value_in(word, option).is_some() || word == option;

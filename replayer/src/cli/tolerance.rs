@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use titr_analyses::{Parameter, Sensitivity};
+use titr_analyses::Parameter;
 use titr_common::format::{significant, uncertain};
 use titr_common::trace::Transformation;
 use titr_common::units::Seconds;
@@ -74,7 +74,6 @@ fn percent(text: &str) -> Result<f64, String> {
     fraction.ok_or_else(|| "expected a percentage from 0.1% to 1000%, such as 1%".to_owned())
 }
 
-/// The command.
 pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
     let program = args.program.open()?.kept();
@@ -86,11 +85,8 @@ pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<()
         let message = "the trace is not complete or takes no time: no change of it can be predicted";
         return Err(Failure::Value(message.to_owned()));
     }
-    let sensitivities: &[Sensitivity] = match analysed.analyses.as_ref().and_then(|found| found.critical_path.as_ref())
-    {
-        Some(path) => &path.sensitivities,
-        None => &[],
-    };
+    let path = analysed.analyses.as_ref().and_then(|found| found.critical_path.as_ref());
+    let sensitivities = path.map_or(&[][..], |path| &path.sensitivities);
     let (_, replay) = simulation().run_observed::<()>(Vec::new())?;
     let changed = |change: &dyn Transformation| -> Result<Seconds, SimulationError> {
         let names = CallSiteNames::default();

@@ -78,7 +78,6 @@ const LONG: f64 = 300.0;
 /// The default number of runs of a load: enough for a confidence interval.
 const RUNS: u32 = 3;
 
-/// The command.
 pub(super) fn traffic(args: &TrafficArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
         args.page.iter().try_for_each(|page| can_be_file(page))?;
@@ -113,14 +112,10 @@ struct Curve {
 }
 
 impl TrafficArgs {
-    fn outputs(&self) -> impl Iterator<Item = PathBuf> {
-        self.report.files().chain(self.page.clone())
-    }
-
     /// Measures the platform with these settings.
     fn sweep(&self, settings: Vec<String>, out: &mut Out) -> Result<Curve, Failure> {
         let platform = self.machine.load_with(&settings)?;
-        claim(self.outputs())?;
+        claim(self.report.files().chain(self.page.clone()))?;
         let &Self { pattern, warmup, cycles, channels, ref report, .. } = self;
         let demand = self.burst.map_or_else(|| TrafficDemand::Loads(self.load.clone()), TrafficDemand::Burst);
         let (sizes, runs) = (self.message.clone(), self.runs.runs.unwrap_or(RUNS));

@@ -41,30 +41,25 @@ pub(super) struct TriggerArgs {
     report: ReportArgs,
 }
 
-/// The command.
 pub(super) fn trigger(args: &TriggerArgs, out: &mut Out) -> Result<(), Failure> {
-    args.time.measure(out, |out| args.run(out).map(|()| None))
-}
-
-impl TriggerArgs {
-    fn run(&self, out: &mut Out) -> Result<(), Failure> {
-        let platform = self.machine.load()?;
-        claim(self.report.files())?;
+    args.time.measure(out, |out| {
+        let platform = args.machine.load()?;
+        claim(args.report.files())?;
         let replay = TriggeredReplay {
             platform: &platform,
-            trace: &self.messages,
-            open_loop: self.open_loop,
-            runs: self.runs.runs.unwrap_or(1),
-            jobs: self.runs.jobs(),
-            channels: self.channels,
+            trace: &args.messages,
+            open_loop: args.open_loop,
+            runs: args.runs.runs.unwrap_or(1),
+            jobs: args.runs.jobs(),
+            channels: args.channels,
         };
         let result = replay.run()?;
-        self.report.write(Results::Triggered(&result), out)?;
-        if self.report.has_summary() {
+        args.report.write(Results::Triggered(&result), out)?;
+        if args.report.has_summary() {
             summary(&result, out)?;
         }
-        Ok(())
-    }
+        Ok(None)
+    })
 }
 
 /// Prints the summary of a replayed network trace.

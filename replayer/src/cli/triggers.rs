@@ -28,10 +28,14 @@ pub(crate) struct TriggersArgs {
     exact: bool,
 }
 
-/// The command.
 pub(crate) fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure> {
     claim([args.output.clone()])?;
-    let found = find_triggers(&args.trace, &args.output, &source(args)?)?;
+    let source = match &args.rules {
+        _ if args.exact => TriggerSource::Exact,
+        Some(rules) => TriggerSource::Rules(Rules::load(rules)?),
+        None => TriggerSource::Rules(Rules::default()),
+    };
+    let found = find_triggers(&args.trace, &args.output, &source)?;
     let TriggerCounts { messages, exact, replies, protocol, data, none } = found;
     writeln!(out, "{} {}", count(messages), plural(messages, "message", "messages"))?;
     let rows = [
@@ -46,13 +50,4 @@ pub(crate) fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), 
         writeln!(out, "  {rule:<28}{:>12}  {share:>5.1} %", count(found))?;
     }
     Ok(())
-}
-
-/// A way to find the triggers of a trace without triggers.
-fn source(args: &TriggersArgs) -> Result<TriggerSource, Failure> {
-    Ok(match &args.rules {
-        _ if args.exact => TriggerSource::Exact,
-        Some(rules) => TriggerSource::Rules(Rules::load(rules)?),
-        None => TriggerSource::Rules(Rules::default()),
-    })
 }

@@ -15,6 +15,7 @@ use super::time::TimeArgs;
 use super::{Failure, Out};
 use crate::call_sites::CallSiteNames;
 use crate::report::Results;
+use crate::studies::places;
 use crate::report::variations::{self, Variations, VariedResult};
 
 const EXAMPLES: &str = "\
@@ -98,15 +99,9 @@ pub(super) fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
 }
 
 /// The combination of that number. The values of the last key take turns first.
-pub(super) fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
-    let value = |VariedKey { key, values }: &VariedKey| {
-        let value = values[number % values.len()].clone();
-        number /= values.len();
-        (key.clone(), value)
-    };
-    let mut combination: Combination = keys.iter().rev().map(value).collect();
-    combination.reverse();
-    combination
+pub(super) fn combination(keys: &[VariedKey], number: usize) -> Combination {
+    let value = |(VariedKey { key, values }, place): (&VariedKey, usize)| (key.clone(), values[place].clone());
+    keys.iter().zip(places(keys.iter().map(|key| key.values.len()), number)).map(value).collect()
 }
 
 /// The settings of a combination, as `--set` has them.
@@ -114,7 +109,6 @@ pub(super) fn settings(combination: &Combination) -> Vec<String> {
     combination.iter().map(|(key, value)| format!("{key}={value}")).collect()
 }
 
-/// The command.
 pub(super) fn vary(args: &VaryArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
         let results = args.run()?;

@@ -34,9 +34,6 @@ struct VolumeSums {
 }
 
 /// Writes the combination of `runs` into `output`, a directory that is missing or empty, and returns its description.
-///
-/// # Errors
-/// If the runs differ in communication, cannot be read, or the directory cannot be written.
 pub(crate) fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result<Combined, CombineError> {
     let Some(((_, first), others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Err(CombineError::TooFew);

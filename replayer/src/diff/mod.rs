@@ -119,9 +119,6 @@ impl ReplayedResult {
     }
 
     /// Reads a result whose time is a prediction.
-    ///
-    /// # Errors
-    /// If the file cannot be read, holds no result, or if ranks of the result wait for ever.
     pub(crate) fn read_prediction(path: &Path) -> Result<Self, DiffError> {
         let result = Self::read(path)?;
         match result.waiting_ranks {

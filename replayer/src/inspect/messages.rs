@@ -32,30 +32,12 @@ impl SentMessages {
             &Event::Partitioned(Partitioned::SendInit(message, _, request)) => _ = persistent.insert(request, message),
             // The number may next be used by a persistent collective.
             Event::RequestFree(request) => _ = persistent.remove(request),
-            Event::Init
-            | Event::Finalize
-            | Event::Compute(_)
-            | Event::Sleep(_)
-            | Event::Send(..)
-            | Event::Recv(..)
-            | Event::Sendrecv(..)
-            | Event::Probe(_)
-            | Event::Iprobe(..)
-            | Event::Partitioned(Partitioned::RecvInit(..) | Partitioned::Ready(..) | Partitioned::Arrived(..))
-            | Event::Cancel(_)
-            | Event::Matched(..)
-            | Event::Wait(..)
-            | Event::Test(..)
-            | Event::Collective(..)
-            | Event::Neighborhood(..)
-            | Event::OneSided(_)
-            | Event::File(_)
-            | Event::Other(_)
-            | Event::CommCreate(..)
-            | Event::CommFree(_)
-            | Event::Mark(_)
-            | Event::Task(_)
-            | Event::Annotation(_) => {}
+            Event::Partitioned(Partitioned::RecvInit(..) | Partitioned::Ready(..) | Partitioned::Arrived(..)) => {}
+            Event::Send(..) | Event::Recv(..) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => {}
+            Event::Wait(..) | Event::Test(..) | Event::Cancel(_) | Event::Matched(..) => {}
+            Event::Collective(..) | Event::Neighborhood(..) | Event::OneSided(_) | Event::File(_) => {}
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => {}
+            Event::CommCreate(..) | Event::CommFree(_) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => {}
         }
     }
 }

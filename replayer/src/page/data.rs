@@ -19,7 +19,7 @@ use super::units::Unit;
 use super::{Detail, Overview};
 use crate::diff::Difference;
 use crate::machine::FailureOfMachine;
-use crate::report::cause;
+use crate::report::main_cause;
 
 /// The program, the machine and the command that a page is about.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -154,7 +154,7 @@ impl<'a> PageData<'a> {
             origin,
             result: shown,
             is_shortened,
-            cause: cause::main(result).filter(|_| result.jobs.is_empty()),
+            cause: main_cause(result).filter(|_| result.jobs.is_empty()),
             units: Unit::of_findings(),
             links: result.all_links.iter().map(link).collect(),
             loads: loads.iter().map(load).collect(),

@@ -20,11 +20,9 @@ mod units;
 
 pub(crate) use calibration::write_calibration;
 pub use data::{Origin, PageData};
-pub use detail::Detail;
 pub(crate) use machine::{MOST_DRAWN, write_machine};
-pub use overview::Overview;
 pub(crate) use result::{ResultKind, write_result};
-pub use study::StudyPage;
+pub(crate) use study::StudyPage;
 
 use std::cell::RefCell;
 use std::io;
@@ -38,8 +36,8 @@ use sha2::{Digest, Sha256};
 use titr_common::output::OutputFile;
 use titr_common::timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
 
-use detail::DetailWriter;
-use overview::OverviewWriter;
+use detail::{Detail, DetailWriter};
+use overview::{Overview, OverviewWriter};
 
 /// The page; a word in braces is filled in.
 const PAGE: &str = include_str!("assets/page.html");

@@ -15,7 +15,7 @@ pub(super) const SCRIPTS: [&str; 3] =
 
 /// The data of the page of a study.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct StudyPage<'a> {
+pub(crate) struct StudyPage<'a> {
     /// The version of titr.
     version: &'static str,
     /// The name of the study.

@@ -17,7 +17,7 @@ use titr_simulation::spread::{ActivitySpread, PredictedSpread, Quantiles, RunGro
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
 use titr_simulation::{JobResult, SharedLink};
 
-use super::cause;
+use super::main_cause;
 
 /// Prints the beginning of the summary of a simulation: what was traced, the answer, and its main cause.
 pub(crate) fn answer(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
@@ -57,7 +57,7 @@ pub(crate) fn answer(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> 
     if let Some(left_out) = &report.left_out {
         settled(left_out, out)?;
     }
-    if let Some(cause) = cause::main(report).filter(|_| report.jobs.is_empty()) {
+    if let Some(cause) = main_cause(report).filter(|_| report.jobs.is_empty()) {
         writeln!(out, "Mostly          {cause}")?;
     }
     out.flush()

@@ -31,6 +31,17 @@ pub(crate) struct Variations {
     pub variations: Vec<VariedResult>,
 }
 
+/// The warnings of several results, each once.
+pub(crate) fn distinct<'w>(all: impl Iterator<Item = &'w String>) -> Vec<&'w str> {
+    let mut warnings: Vec<&str> = Vec::new();
+    for warning in all {
+        if !warnings.contains(&warning.as_str()) {
+            warnings.push(warning);
+        }
+    }
+    warnings
+}
+
 /// Prints the predicted times of all variations, and how they compare with the first.
 pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = results.variations.first() else { return Ok(()) };
@@ -57,12 +68,7 @@ pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<
         let part = if base > 0.0 { format!("{:.1} %", 100.0 * time / base) } else { "-".to_owned() };
         writeln!(out, "{:>16}  {part:>12}", uncertain(result.simulated_time, result.uncertainty))?;
     }
-    let mut warnings: Vec<&str> = Vec::new();
-    for warning in results.variations.iter().flat_map(|varied| &varied.result.warnings) {
-        if !warnings.contains(&warning.as_str()) {
-            warnings.push(warning);
-        }
-    }
+    let warnings = distinct(results.variations.iter().flat_map(|varied| &varied.result.warnings));
     if !warnings.is_empty() {
         writeln!(out, "\nAssumptions and limits, in some or all of these")?;
     }

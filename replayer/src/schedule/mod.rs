@@ -184,13 +184,8 @@ fn sent(steps: &[Step]) -> BTreeMap<Member, (u64, Bytes)> {
     for step in steps {
         let (to, data) = match *step {
             Step::Send { to, data } | Step::Isend { to, data } | Step::Sendrecv { to, send: data, .. } => (to, data),
-            Step::Recv { .. }
-            | Step::Irecv { .. }
-            | Step::Wait { .. }
-            | Step::WaitAll
-            | Step::Copy { .. }
-            | Step::ReduceLeft { .. }
-            | Step::ReduceRight { .. } => continue,
+            Step::Recv { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => continue,
+            Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => continue,
         };
         let (messages, bytes) = sent.entry(to).or_default();
         *messages += 1;

@@ -43,9 +43,6 @@ const POINTS: &str = "points";
 
 impl ResultsFolder {
     /// Opens or creates the folder for the results of a study, and keeps other processes from writing to it.
-    ///
-    /// # Errors
-    /// If the folder has other files, is in use, or cannot be written.
     pub(crate) fn open(path: &Path, inputs: &Inputs) -> Result<Self, StudyError> {
         let identity = path.join(IDENTITY);
         let is_new = !identity.exists();
@@ -73,9 +70,6 @@ impl ResultsFolder {
     }
 
     /// Opens the folder in a task of a batch system.
-    ///
-    /// # Errors
-    /// If the folder is of another study.
     pub(crate) fn of_task(path: &Path, inputs: &Inputs) -> Result<Self, StudyError> {
         let this = Self { path: path.to_owned(), _lock: None, is_new: false };
         this.check(inputs)?;

@@ -26,7 +26,6 @@ use crate::studies::study::{BEGINNING, Study, in_words, overrides};
 
 /// A study with its inputs. All points were checked.
 pub(crate) struct Inputs {
-    /// The study.
     pub(crate) study: Study,
     /// The text of each platform, by its name in the study.
     platforms: BTreeMap<String, String>,
@@ -43,9 +42,7 @@ const NO_HYPOTHESES: &str = "none";
 
 /// The machine and the program of a point.
 pub(crate) struct PreparedPoint<'a> {
-    /// The platform.
     pub(crate) platform: Platform,
-    /// The trace.
     pub(crate) trace: &'a Trace,
     hypotheses: Option<&'a Hypotheses>,
     /// The cost of the machine, if the study has prices.
@@ -186,15 +183,24 @@ impl Inputs {
 
     /// The platform with the keys of a point. A mistake in the value of an axis is shown in the study.
     fn platform(&self, settings: &[Setting]) -> Result<Platform, StudyError> {
-        let named = self.value(&AxisKey::Platform, settings);
-        let text = named.and_then(|named| self.platforms.get(&named.shown));
-        let path = named.map(|named| self.platform_file(named)).unwrap_or_default();
         let (overrides, axes) = overrides(&self.study, settings);
-        match Platform::parse(&path, text.cloned().unwrap_or_default(), &overrides) {
-            Ok(platform) => Ok(platform),
-            Err(PlatformError::Mistaken(mistake)) => Err(self.in_study(mistake, &axes, settings)),
-            Err(error @ PlatformError::Unreadable { .. }) => Err(error.into()),
-        }
+        self.platform_with(&overrides, settings).map_err(|error| match error {
+            PlatformError::Mistaken(mistake) => self.in_study(mistake, &axes, settings),
+            PlatformError::Unreadable { .. } => error.into(),
+        })
+    }
+
+    /// The platform that a point names, with these keys.
+    fn platform_with(&self, overrides: &[String], settings: &[Setting]) -> Result<Platform, PlatformError> {
+        let named = self.value(&AxisKey::Platform, settings);
+        let text = named.and_then(|named| self.platforms.get(&named.shown)).cloned().unwrap_or_default();
+        let path = named.map(|named| self.platform_file(named)).unwrap_or_default();
+        Platform::parse(&path, text, overrides)
+    }
+
+    /// The trace of a point.
+    fn trace(&self, settings: &[Setting]) -> Option<&Trace> {
+        self.traces.get(&self.value(&AxisKey::Trace, settings)?.shown)
     }
 
     /// A mistake in an override, at the value of its axis, or at the key of the axis if the key is wrong.
@@ -202,15 +208,12 @@ impl Inputs {
         let axis = mistake.override_number().and_then(|number| axes.get(&number));
         let Some((axis, setting)) = axis.and_then(|&axis| Some((self.study.axes.get(axis)?, settings.get(axis)?)))
         else {
-            let named = self.value(&AxisKey::Platform, settings);
-            let text = named.and_then(|named| self.platforms.get(&named.shown)).cloned().unwrap_or_default();
-            let path = named.map(|named| self.platform_file(named)).unwrap_or_default();
-            if Platform::parse(&path, text, &[]).is_err() {
+            if self.platform_with(&[], settings).is_err() {
                 return mistake.into();
             }
             // The platform is right without the axes.
             let message = format!("{} (at {})", mistake.message(), in_words(&self.study, settings));
-            let place = named.map(|setting| setting.place.clone());
+            let place = self.value(&AxisKey::Platform, settings).map(|setting| setting.place.clone());
             return self.study.source.mistake(place, message).into();
         };
         let is_of_key = ["unknown key", "there is no"].iter().any(|said| mistake.message().starts_with(said));
@@ -224,8 +227,7 @@ impl Inputs {
     }
 
     fn names<'a>(&'a self, settings: &'a [Setting], platform: Option<&'a Platform>) -> PointNames<'a> {
-        let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
-        PointNames { settings, ranks: trace.map_or(0, Trace::ranks), platform, priced: Some(&self.study) }
+        PointNames { settings, ranks: self.trace(settings).map_or(0, Trace::ranks), platform, priced: Some(&self.study) }
     }
 
     /// The number of points.
@@ -265,8 +267,7 @@ impl Inputs {
         let cost = self.names(settings, Some(&platform)).cost(&self.study)?;
         let what_if = self.value(&AxisKey::WhatIf, settings);
         let hypotheses = what_if.and_then(|setting| self.hypotheses.get(&setting.shown)).map(|(found, _)| found);
-        let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
-        let trace = trace.ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
+        let trace = self.trace(settings).ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
         let platform = platform.for_trace(trace);
         let platform = match hypotheses {
             Some(hypotheses) => apply_machine_changes(&hypotheses.machine, platform).map_err(HypothesesError::from)?,

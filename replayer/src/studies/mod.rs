@@ -32,4 +32,5 @@ pub(crate) use folder::ResultsFolder;
 pub(crate) use inputs::{Inputs, PreparedPoint};
 pub(crate) use outcome::PointOutcome;
 pub(crate) use ranking::Ranking;
+pub(crate) use sampling::places;
 pub(crate) use study::Study;

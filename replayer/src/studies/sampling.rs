@@ -33,22 +33,27 @@ pub(crate) fn points(axes: &[Axis], sample: Sample) -> Vec<Settings> {
     match sample {
         Sample::Grid => {
             let all = count(axes, sample) as usize;
-            (0..all).map(|number| combination(axes, number)).collect()
+            let point = |number| {
+                let places = places(axes.iter().map(|axis| axis.settings().len()), number);
+                axes.iter().zip(places).map(|(axis, place)| axis.settings()[place].clone()).collect()
+            };
+            (0..all).map(point).collect()
         }
         Sample::LatinHypercube { points, seed } => latin_hypercube(axes, points, seed),
     }
 }
 
-fn combination(axes: &[Axis], mut number: usize) -> Settings {
-    let value = |axis: &Axis| {
-        let choices = axis.settings();
-        let value = choices[number % choices.len()].clone();
-        number /= choices.len();
-        value
+/// The place of each value in its list, of the combination of that number of values from lists of these lengths. The values of the
+/// last list take turns first.
+pub(crate) fn places(lengths: impl DoubleEndedIterator<Item = usize>, mut number: usize) -> Vec<usize> {
+    let place = |length: usize| {
+        let place = number % length;
+        number /= length;
+        place
     };
-    let mut settings: Settings = axes.iter().rev().map(value).collect();
-    settings.reverse();
-    settings
+    let mut places: Vec<usize> = lengths.rev().map(place).collect();
+    places.reverse();
+    places
 }
 
 fn latin_hypercube(axes: &[Axis], points: usize, seed: u64) -> Vec<Settings> {

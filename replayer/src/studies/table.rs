@@ -28,7 +28,25 @@ struct Series<'a> {
 
 /// Writes the outcomes of all points, in the order of the points.
 pub(crate) fn write(inputs: &Inputs, outcomes: &[PointOutcome], folder: &Path) -> io::Result<()> {
-    write_csv(&series(inputs, outcomes), outcomes.len(), folder)
+    let series = series(inputs, outcomes);
+    let mut table = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(RESULTS))?);
+    table.write_record(series.iter().map(|column| cell(&column.name).into_owned()))?;
+    for point in 0..outcomes.len() {
+        table.write_record(series.iter().map(|column| cell(&column.cells[point]).into_owned()))?;
+    }
+    let mut units = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(UNITS))?);
+    units.write_record(["column", "unit"])?;
+    for column in &series {
+        units.write_record([cell(&column.name).as_ref(), column.unit])?;
+    }
+    let mut files = [table, units].map(|table| table.into_inner().map_err(csv::IntoInnerError::into_error));
+    for file in &mut files {
+        match file {
+            Ok(file) => file.finish()?,
+            Err(error) => return Err(io::Error::new(error.kind(), error.to_string())),
+        }
+    }
+    Ok(())
 }
 
 /// The columns: axes, and the numbers of outcomes that any point has.
@@ -58,25 +76,4 @@ fn series<'a>(inputs: &'a Inputs, outcomes: &[PointOutcome]) -> Vec<Series<'a>> 
         Series { name: column.name.into(), unit: column.unit, cells: outcomes.iter().map(number).collect() }
     });
     axes.chain(numbers.filter(|series| series.cells.iter().any(|cell| !cell.is_empty()))).collect()
-}
-
-fn write_csv(series: &[Series], points: usize, folder: &Path) -> io::Result<()> {
-    let mut table = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(RESULTS))?);
-    table.write_record(series.iter().map(|column| cell(&column.name).into_owned()))?;
-    for point in 0..points {
-        table.write_record(series.iter().map(|column| cell(&column.cells[point]).into_owned()))?;
-    }
-    let mut units = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(UNITS))?);
-    units.write_record(["column", "unit"])?;
-    for column in series {
-        units.write_record([cell(&column.name).as_ref(), column.unit])?;
-    }
-    let mut files = [table, units].map(|table| table.into_inner().map_err(csv::IntoInnerError::into_error));
-    for file in &mut files {
-        match file {
-            Ok(file) => file.finish()?,
-            Err(error) => return Err(io::Error::new(error.kind(), error.to_string())),
-        }
-    }
-    Ok(())
 }

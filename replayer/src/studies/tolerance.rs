@@ -208,7 +208,6 @@ fn delay(slowdown: f64, found: Option<Reached>) -> ToleratedDelay {
 /// The transformation of a trace that delays the first event of a rank.
 #[derive(Clone, Copy, Debug)]
 struct LateRank {
-    /// The rank.
     pub(crate) rank: Rank,
     /// The time before its first event.
     pub(crate) delay: Seconds,

@@ -33,7 +33,7 @@ pub(crate) const WAIT_STATES: AnalysisKind =
     AnalysisKind { name: "wait-states", new: |ranks| Box::new(CausalChains::new(ranks, WaitStates::new(ranks))) };
 
 /// The waits of a replay.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct WaitStates {
     /// The start of the current call of each rank's main thread.
     entered: Vec<Time>,
@@ -78,16 +78,7 @@ const OWN_FINDINGS: u32 = 64;
 
 impl WaitStates {
     fn new(ranks: u32) -> Self {
-        Self {
-            entered: vec![Time::ZERO; ranks as usize],
-            turn: None,
-            operations: OpenOperations::default(),
-            within: FxHashMap::default(),
-            waits: FxHashMap::default(),
-            severity: FxHashMap::default(),
-            collectives: BTreeMap::new(),
-            delays: Delays::default(),
-        }
+        Self { entered: vec![Time::ZERO; ranks as usize], ..Self::default() }
     }
 
     /// The explanation of a wait that ends now.

@@ -144,9 +144,6 @@ impl Survey {
     }
 
     /// Takes note of an event of the rank that is at `position`.
-    ///
-    /// # Errors
-    /// Where the event makes no sense.
     pub(crate) fn see(&mut self, position: &Position, located: Located<'_>) -> Result<(), TraceError> {
         if self.rank != position.rank {
             self.rank = position.rank;

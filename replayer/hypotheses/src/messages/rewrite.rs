@@ -17,16 +17,13 @@ use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
 
-/// The change of a trace whose selected messages are treated so.
-pub(crate) struct Messages {
-    pub filter: Arc<MessageFilter>,
-    pub treatment: Treatment,
-}
+/// The change of a trace that loses its selected messages.
+pub(crate) struct WithoutMessages(pub Arc<MessageFilter>);
 
-impl Transformation for Messages {
+impl Transformation for WithoutMessages {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let agreement = Agreement::of(&trace, &self.filter)?;
-        Ok(treated(trace, agreement, self.treatment))
+        let agreement = Agreement::of(&trace, &self.0)?;
+        Ok(treated(trace, agreement, Treatment::Removed))
     }
 }
 

@@ -11,7 +11,7 @@ use titr_document::Mistake;
 
 use super::agreement::Survey;
 use super::collectives::{CollectiveFilter, Collectives};
-use super::rewrite::{Messages, treated};
+use super::rewrite::{WithoutMessages, treated};
 use super::treatment::{ByteFactor, Treatment};
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind, MessageScaling, ProgramChange};
@@ -37,7 +37,7 @@ fn remove(keys: &mut Keys) -> Result<Effect, Mistake> {
     if !filter.is_of_empty_messages() {
         return Err(keys.mistake("only messages without content can be removed: write max_bytes = 0"));
     }
-    Ok(Effect::program(Messages { filter: filter.into(), treatment: Treatment::Removed }))
+    Ok(Effect::program(WithoutMessages(filter.into())))
 }
 
 fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {

@@ -87,7 +87,7 @@ impl Dependence {
 }
 
 /// The causes of all waiters, and of their actions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Dependences {
     /// The dependences of waiters that have waited.
     waiters: BTreeMap<Waiter, Dependence>,
@@ -105,14 +105,9 @@ enum Doer {
     Of(Dependence),
 }
 
-impl Default for Dependences {
+impl Default for Doer {
     fn default() -> Self {
-        Self {
-            waiters: BTreeMap::new(),
-            messages: FxHashMap::default(),
-            completed: FxHashMap::default(),
-            turn: Doer::Of(Dependence::on_start()),
-        }
+        Self::Of(Dependence::on_start())
     }
 }
 

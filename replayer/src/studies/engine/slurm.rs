@@ -27,7 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An array of Slurm for points of a study.
 pub(crate) struct SlurmArray<'a> {
-    /// The folder of results.
     pub(crate) folder: &'a ResultsFolder,
     /// The words of a command that simulates the points of a task, without the number of the task.
     pub(crate) command: Vec<String>,

@@ -122,7 +122,6 @@ impl<'a> CommunicationCost<'a> {
         &self.exchanges[rank as usize]
     }
 
-    /// The number of ranks.
     pub(super) fn ranks(&self) -> u32 {
         self.exchanges.len() as u32
     }

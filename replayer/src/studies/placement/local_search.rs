@@ -37,7 +37,6 @@ pub(super) struct LocalSearch<'a> {
     pub(crate) cost: &'a CommunicationCost<'a>,
     /// The hosts of all cores, host by host.
     pub(crate) cores: &'a [HostPart],
-    /// The number of replays.
     pub(crate) replays: u32,
     /// The seed of the random choices.
     pub(crate) seed: u64,

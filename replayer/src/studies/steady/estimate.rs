@@ -55,7 +55,6 @@ impl Overheads {
 /// The time that iterations take beside their computation, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Overhead {
-    /// The mean.
     pub(crate) mean: f64,
     /// Half the width of its 99 % confidence interval.
     pub(crate) half_width: f64,

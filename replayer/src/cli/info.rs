@@ -59,8 +59,7 @@ pub(super) fn info(args: &InfoArgs, out: &mut impl Write) -> Result<(), Failure>
     if let Some(manifest) = &manifest {
         encounters(manifest, out)?;
     }
-    let messages =
-        format!("{} outside of collectives, {}", count(inventory.messages), volume(inventory.bytes));
+    let messages = format!("{} outside of collectives, {}", count(inventory.messages), volume(inventory.bytes));
     let words = [("compute", computation(&inventory, manifest.as_ref())), ("messages", messages)];
     if let Some(part) = recorded_part(&source) {
         row(out, "part", &part)?;

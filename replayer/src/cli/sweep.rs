@@ -22,8 +22,8 @@ use crate::call_sites::CallSiteNames;
 use crate::cli::page::{DRAWN, origin};
 use crate::cli::replay::DRAWN_LINKS;
 use crate::page::{PageData, Recorder, StudyPage, write as write_page};
-use crate::report::variations::distinct;
 use crate::recorders::{LinkHistory, Timeline};
+use crate::report::variations::distinct;
 use crate::studies::engine::{self, slurm};
 use crate::studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, Ranking, ResultsFolder, Study, StudyError};
 

@@ -15,8 +15,8 @@ use super::time::TimeArgs;
 use super::{Failure, Out};
 use crate::call_sites::CallSiteNames;
 use crate::report::Results;
-use crate::studies::places;
 use crate::report::variations::{self, Variations, VariedResult};
+use crate::studies::places;
 
 const EXAMPLES: &str = "\
 Examples:

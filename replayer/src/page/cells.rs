@@ -64,7 +64,6 @@ impl Cells {
         }
     }
 
-    /// The length of an interval.
     pub(super) fn interval(&self) -> Time {
         Time(self.interval)
     }

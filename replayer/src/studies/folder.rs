@@ -85,7 +85,6 @@ impl ResultsFolder {
         }
     }
 
-    /// The path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

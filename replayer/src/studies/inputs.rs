@@ -227,10 +227,14 @@ impl Inputs {
     }
 
     fn names<'a>(&'a self, settings: &'a [Setting], platform: Option<&'a Platform>) -> PointNames<'a> {
-        PointNames { settings, ranks: self.trace(settings).map_or(0, Trace::ranks), platform, priced: Some(&self.study) }
+        PointNames {
+            settings,
+            ranks: self.trace(settings).map_or(0, Trace::ranks),
+            platform,
+            priced: Some(&self.study),
+        }
     }
 
-    /// The number of points.
     pub(crate) fn count(&self) -> usize {
         self.points.len()
     }
@@ -267,7 +271,8 @@ impl Inputs {
         let cost = self.names(settings, Some(&platform)).cost(&self.study)?;
         let what_if = self.value(&AxisKey::WhatIf, settings);
         let hypotheses = what_if.and_then(|setting| self.hypotheses.get(&setting.shown)).map(|(found, _)| found);
-        let trace = self.trace(settings).ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
+        let trace =
+            self.trace(settings).ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
         let platform = platform.for_trace(trace);
         let platform = match hypotheses {
             Some(hypotheses) => apply_machine_changes(&hypotheses.machine, platform).map_err(HypothesesError::from)?,

@@ -95,7 +95,6 @@ pub(crate) struct PlacementSubject<'a> {
     pub(crate) replay: &'a PreparedReplay<'a>,
     /// The communication matrix.
     pub(crate) pairs: &'a [Pair],
-    /// The number of ranks.
     pub(crate) ranks: u32,
     /// The hosts of the cores that may have a rank, host by host.
     pub(crate) cores: &'a [HostId],

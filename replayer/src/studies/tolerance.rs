@@ -99,7 +99,6 @@ pub(crate) struct ToleranceSubject<'a> {
     pub(crate) time: Seconds,
     /// The sensitivities of this time.
     pub(crate) sensitivities: &'a [Sensitivity],
-    /// The number of ranks.
     pub(crate) ranks: u32,
     /// Replays the program with a change, and returns the predicted time.
     pub(crate) changed: &'a (dyn Fn(&dyn Transformation) -> Result<Seconds, SimulationError> + Sync),

@@ -30,9 +30,7 @@ pub(crate) struct SlurmArray<'a> {
     pub(crate) folder: &'a ResultsFolder,
     /// The words of a command that simulates the points of a task, without the number of the task.
     pub(crate) command: Vec<String>,
-    /// The number of points of a task.
     pub(crate) points_per_task: Option<usize>,
-    /// Whether each point has a report.
     pub(crate) has_reports: bool,
 }
 

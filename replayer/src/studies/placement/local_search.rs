@@ -38,7 +38,6 @@ pub(super) struct LocalSearch<'a> {
     /// The hosts of all cores, host by host.
     pub(crate) cores: &'a [HostPart],
     pub(crate) replays: u32,
-    /// The seed of the random choices.
     pub(crate) seed: u64,
     pub(crate) jobs: Jobs,
     /// The predicted time of a placement.

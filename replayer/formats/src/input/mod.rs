@@ -4,6 +4,7 @@
 
 mod chakra;
 mod dumpi;
+mod functions;
 mod goal;
 mod liballprof;
 mod no_trace;

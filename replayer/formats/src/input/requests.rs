@@ -4,7 +4,9 @@ use std::collections::hash_map::Entry as Slot;
 
 use rustc_hash::FxHashMap;
 use titr_common::dense_slab::DenseSlab;
-use titr_common::event::{Completed, Event, Quantifier, Rank, RequestId, RequestKey, Tag};
+use titr_common::event::{
+    Completed, Completion, Event, MessageCompletion, Quantifier, Rank, RequestId, RequestKey, Tag,
+};
 
 /// The message that a receive got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,18 @@ impl<C: Copy + Default> Requests<C> {
         vacant.insert(Request { comm, id: Some(id), key, is_persistent, is_active, is_cancelled: false });
         self.outstanding += u32::from(!is_persistent);
         Some(id)
+    }
+
+    /// Makes the request of a message; its completion, or `None` if there is a request with this name.
+    pub(crate) fn make_message(
+        &mut self,
+        name: u64,
+        comm: C,
+        key: Option<RequestKey>,
+        is_persistent: bool,
+    ) -> Option<MessageCompletion> {
+        let id = self.make(name, comm, key, is_persistent)?;
+        Some(if is_persistent { Completion::Persistent(id) } else { Completion::Request(Some(id)) })
     }
 
     /// Makes a request of a message to or from `MPI_PROC_NULL`. Such a name may be used again.

@@ -65,7 +65,7 @@ impl<'b> Cursor<'b> {
 
     /// A list of values that each take `width` bytes, with its length before it.
     #[inline]
-    fn list(&mut self, width: usize) -> Option<&'b [u8]> {
+    pub(super) fn list(&mut self, width: usize) -> Option<&'b [u8]> {
         // The library writes a negative length for an empty list.
         let length = usize::try_from(self.i32()?).unwrap_or(0);
         self.take(length.checked_mul(width)?)
@@ -74,7 +74,7 @@ impl<'b> Cursor<'b> {
     /// A list of integers.
     #[inline]
     pub(super) fn integers(&mut self) -> Option<impl ExactSizeIterator<Item = i32> + Clone + use<'b>> {
-        Some(self.list(4)?.chunks_exact(4).map(|value| i32::from_be_bytes(value.try_into().unwrap_or_default())))
+        Some(integers_in(self.list(4)?))
     }
 
     /// A list of handles, which take two bytes each.
@@ -92,6 +92,12 @@ impl<'b> Cursor<'b> {
         let length = usize::from(self.u16()?);
         Some(String::from_utf8_lossy(self.take(length)?).into_owned())
     }
+}
+
+/// The integers in a list, of four bytes each.
+#[inline]
+pub(super) fn integers_in(list: &[u8]) -> impl ExactSizeIterator<Item = i32> + Clone {
+    list.chunks_exact(4).map(|value| i32::from_be_bytes(value.try_into().unwrap_or_default()))
 }
 
 /// The bytes of a file from some offset on, a part of which is in memory.

@@ -40,11 +40,9 @@ macro_rules! known {
 }
 
 known! {
-    SEND = 0, RECV = 1, BSEND = 3, SSEND = 4, RSEND = 5, BUFFER_DETACH = 7,
-    ISEND = 8, IBSEND = 9, ISSEND = 10, IRSEND = 11, IRECV = 12,
-    WAIT = 13, TEST = 14, REQUEST_FREE = 15, WAITANY = 16, TESTANY = 17, WAITALL = 18, TESTALL = 19, WAITSOME = 20, TESTSOME = 21,
-    IPROBE = 22, PROBE = 23, CANCEL = 24,
-    SEND_INIT = 26, BSEND_INIT = 27, SSEND_INIT = 28, RSEND_INIT = 29, RECV_INIT = 30, START = 31, STARTALL = 32,
+    RECV = 1, BUFFER_DETACH = 7, IRECV = 12,
+    REQUEST_FREE = 15, IPROBE = 22, PROBE = 23, CANCEL = 24,
+    RECV_INIT = 30, START = 31, STARTALL = 32,
     SENDRECV = 33, SENDRECV_REPLACE = 34,
     TYPE_CONTIGUOUS = 35, TYPE_VECTOR = 36, TYPE_HVECTOR = 37, TYPE_INDEXED = 38, TYPE_HINDEXED = 39, TYPE_STRUCT = 40,
     BARRIER = 52, BCAST = 53, GATHER = 54, GATHERV = 55, SCATTER = 56, SCATTERV = 57, ALLGATHER = 58, ALLGATHERV = 59,
@@ -76,10 +74,14 @@ impl DumpiFunction {
         self.0 < Self::ALL.0
     }
 
+    /// The name of the function without `MPI_`.
+    pub(super) fn bare_name(self) -> Option<&'static str> {
+        ARGUMENTS.get(usize::from(self.0)).map(|&(name, _)| name)
+    }
+
     /// The name of the function; the number where it has none.
     pub(super) fn name(self) -> String {
-        let name = ARGUMENTS.get(usize::from(self.0)).map(|&(name, _)| name);
-        name.map_or_else(|| format!("function {}", self.0), |name| format!("MPI_{name}"))
+        self.bare_name().map_or_else(|| format!("function {}", self.0), |name| format!("MPI_{name}"))
     }
 
     /// The letters of the arguments; `None` for a function that no version has.

@@ -1,7 +1,8 @@
 //! The arguments of calls.
 
-use titr_common::event::{CollectiveKind, SendMode};
+use titr_common::event::{CollectiveKind, Quantifier, SendMode};
 
+use crate::input::functions::{self, MessageForm};
 use crate::input::rank_events::is_local;
 
 use super::line::{Arguments, LiballprofComm, LiballprofLine};
@@ -10,15 +11,15 @@ use super::line::{Arguments, LiballprofComm, LiballprofLine};
 pub(super) enum LiballprofCall {
     Init,
     Finalize,
-    Send(SendMode, Sent),
-    /// The address of the request, and whether it is persistent.
-    StartSend(SendMode, Sent, u64, bool),
-    Recv(Received),
-    StartRecv(Received, u64, bool),
-    Sendrecv(Sent, Received),
-    Probe(Received, LiballprofIsBlocking),
-    /// The address of the request, of an array of them, and how many there are.
-    Complete(Complete, u64, u64),
+    Send(SendMode, LiballprofMessage, Option<RequestMade>),
+    Recv(LiballprofMessage, Option<RequestMade>),
+    /// What is sent, and what is received.
+    Sendrecv(LiballprofMessage, LiballprofMessage),
+    /// And whether it waits for the message.
+    Probe(LiballprofMessage, bool),
+    /// Which of the requests are asked for, whether they are only tested; the address of the request, of an array of them, and
+    /// how many there are.
+    Complete(Quantifier, bool, u64, u64),
     Start(u64, u64),
     RequestFree(u64),
     Collective(Collective),
@@ -29,39 +30,20 @@ pub(super) enum LiballprofCall {
     Local(Option<LiballprofComm>),
 }
 
-/// Whether a probe waits for a message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct LiballprofIsBlocking(pub bool);
-
-/// A message as its sender describes it.
+/// A message as one of its ends describes it.
 #[derive(Clone, Copy)]
-pub(super) struct Sent {
+pub(super) struct LiballprofMessage {
     pub bytes: u64,
-    pub to: i64,
+    pub peer: i64,
     pub tag: i64,
     pub comm: LiballprofComm,
 }
 
-/// A message as its receiver describes it.
+/// The request that a call makes: its address.
 #[derive(Clone, Copy)]
-pub(super) struct Received {
-    pub bytes: u64,
-    pub from: i64,
-    pub tag: i64,
-    pub comm: LiballprofComm,
-}
-
-/// The function that completes requests.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Complete {
-    Wait,
-    Waitall,
-    Waitany,
-    Waitsome,
-    Test,
-    Testall,
-    Testany,
-    Testsome,
+pub(super) struct RequestMade {
+    pub address: u64,
+    pub is_persistent: bool,
 }
 
 pub(super) struct Collective {
@@ -101,46 +83,39 @@ impl LiballprofCall {
     pub(super) fn of(line: &LiballprofLine<'_>) -> Option<Self> {
         let mut a = line.arguments;
         let a = &mut a;
+        let name = std::str::from_utf8(line.function).unwrap_or_default();
+        if let Some((mode, form)) = functions::send(name) {
+            return Some(Self::Send(mode, message(a)?, request(form, a)?));
+        }
+        if let Some(form) = functions::receive(name) {
+            return Some(Self::Recv(message(a)?, request(form, a)?));
+        }
+        if let Some((quantifier, is_test)) = functions::completion(name) {
+            let number = if quantifier == Quantifier::Single { 1 } else { number(a)? };
+            return Some(Self::Complete(quantifier, is_test, a.address()?, number));
+        }
+        if let Some(kind) = functions::collective(name).filter(|&kind| kind != CollectiveKind::ReduceScatterBlock) {
+            return Some(Self::Collective(collective(kind, a)?));
+        }
         Some(match line.function {
             b"Init" | b"Init_thread" => Self::Init,
             b"Finalize" => Self::Finalize,
-            b"Send" => Self::Send(SendMode::Standard, sent(a)?),
-            b"Bsend" => Self::Send(SendMode::Buffered, sent(a)?),
-            b"Ssend" => Self::Send(SendMode::Synchronous, sent(a)?),
-            b"Rsend" => Self::Send(SendMode::Ready, sent(a)?),
-            b"Isend" => Self::StartSend(SendMode::Standard, sent(a)?, a.address()?, false),
-            b"Ibsend" => Self::StartSend(SendMode::Buffered, sent(a)?, a.address()?, false),
-            b"Issend" => Self::StartSend(SendMode::Synchronous, sent(a)?, a.address()?, false),
-            b"Irsend" => Self::StartSend(SendMode::Ready, sent(a)?, a.address()?, false),
-            b"Send_init" => Self::StartSend(SendMode::Standard, sent(a)?, a.address()?, true),
-            b"Bsend_init" => Self::StartSend(SendMode::Buffered, sent(a)?, a.address()?, true),
-            b"Ssend_init" => Self::StartSend(SendMode::Synchronous, sent(a)?, a.address()?, true),
-            b"Rsend_init" => Self::StartSend(SendMode::Ready, sent(a)?, a.address()?, true),
-            b"Recv" => Self::Recv(received(a)?),
-            b"Irecv" => Self::StartRecv(received(a)?, a.address()?, false),
-            b"Recv_init" => Self::StartRecv(received(a)?, a.address()?, true),
             b"Sendrecv" => {
-                let (to, from) = (half(a)?, half(a)?);
+                let (sent, received) = (half(a)?, half(a)?);
                 let comm = a.comm()?;
-                Self::Sendrecv(to.sent(comm), from.received(comm))
+                let message = |(bytes, peer, tag)| LiballprofMessage { bytes, peer, tag, comm };
+                Self::Sendrecv(message(sent), message(received))
             }
             b"Sendrecv_replace" => {
-                let to = half(a)?;
-                let (from, tag, comm) = (a.integer()?, a.integer()?, a.comm()?);
-                Self::Sendrecv(to.sent(comm), Received { bytes: to.bytes, from, tag, comm })
+                let (bytes, to, sent_tag) = half(a)?;
+                let (peer, tag, comm) = (a.integer()?, a.integer()?, a.comm()?);
+                let received = LiballprofMessage { bytes, peer, tag, comm };
+                Self::Sendrecv(LiballprofMessage { peer: to, tag: sent_tag, ..received }, received)
             }
             b"Probe" | b"Iprobe" => {
-                let (from, tag, comm) = (a.integer()?, a.integer()?, a.comm()?);
-                Self::Probe(Received { bytes: 0, from, tag, comm }, LiballprofIsBlocking(line.function == b"Probe"))
+                let (peer, tag, comm) = (a.integer()?, a.integer()?, a.comm()?);
+                Self::Probe(LiballprofMessage { bytes: 0, peer, tag, comm }, name == "Probe")
             }
-            b"Wait" => Self::Complete(Complete::Wait, a.address()?, 1),
-            b"Test" => Self::Complete(Complete::Test, a.address()?, 1),
-            b"Waitall" => several(Complete::Waitall, a)?,
-            b"Waitany" => several(Complete::Waitany, a)?,
-            b"Waitsome" => several(Complete::Waitsome, a)?,
-            b"Testall" => several(Complete::Testall, a)?,
-            b"Testany" => several(Complete::Testany, a)?,
-            b"Testsome" => several(Complete::Testsome, a)?,
             b"Start" => Self::Start(a.address()?, 1),
             b"Startall" => {
                 let number = number(a)?;
@@ -160,11 +135,8 @@ impl LiballprofCall {
             | b"Comm_accept"
             | b"Comm_connect"
             | b"Comm_join" => Self::MakeComm(MakeComm::Between),
-            b"Barrier" | b"Bcast" | b"Reduce" | b"Allreduce" | b"Scan" | b"Exscan" | b"Reduce_scatter" | b"Gather"
-            | b"Scatter" | b"Allgather" | b"Alltoall" | b"Gatherv" | b"Scatterv" | b"Allgatherv" | b"Alltoallv"
-            | b"Alltoallw" => Self::Collective(collective(line.function, a)?),
             b"Comm_rank" | b"Comm_size" => Self::Local(a.comm()),
-            name if is_local(&String::from_utf8_lossy(name)) => Self::Local(None),
+            _ if is_local(name) => Self::Local(None),
             _ => Self::Untranslated,
         })
     }
@@ -172,8 +144,8 @@ impl LiballprofCall {
     /// The communicator that the call communicates on.
     pub(super) fn comm(&self) -> Option<LiballprofComm> {
         match self {
-            Self::Send(_, sent) | Self::StartSend(_, sent, ..) | Self::Sendrecv(sent, _) => Some(sent.comm),
-            Self::Recv(received) | Self::StartRecv(received, ..) | Self::Probe(received, _) => Some(received.comm),
+            Self::Send(_, message, _) | Self::Recv(message, _) => Some(message.comm),
+            Self::Sendrecv(message, _) | Self::Probe(message, _) => Some(message.comm),
             Self::Collective(collective) => Some(collective.comm),
             Self::MakeComm(make) => make.parent(),
             Self::Init | Self::Finalize | Self::Complete(..) | Self::Start(..) | Self::RequestFree(_) => None,
@@ -194,27 +166,10 @@ impl MakeComm {
     }
 }
 
-/// One direction of a message: the volume, the peer and the tag.
-struct Half {
-    bytes: u64,
-    peer: i64,
-    tag: i64,
-}
-
-impl Half {
-    fn sent(&self, comm: LiballprofComm) -> Sent {
-        Sent { bytes: self.bytes, to: self.peer, tag: self.tag, comm }
-    }
-
-    fn received(&self, comm: LiballprofComm) -> Received {
-        Received { bytes: self.bytes, from: self.peer, tag: self.tag, comm }
-    }
-}
-
-/// A buffer, a count, a datatype, a peer and a tag.
-fn half(a: &mut Arguments<'_>) -> Option<Half> {
+/// A buffer, a count, a datatype, a peer and a tag: the volume, the peer and the tag.
+fn half(a: &mut Arguments<'_>) -> Option<(u64, i64, i64)> {
     let (_buffer, count, size) = (a.text()?, a.integer()?, a.datatype()?);
-    Some(Half { bytes: volume(count, size), peer: a.integer()?, tag: a.integer()? })
+    Some((volume(count, size), a.integer()?, a.integer()?))
 }
 
 /// The bytes of a number of elements.
@@ -222,93 +177,63 @@ pub(super) fn volume(count: i64, size: u64) -> u64 {
     u64::try_from(count).unwrap_or(0).saturating_mul(size)
 }
 
-fn sent(a: &mut Arguments<'_>) -> Option<Sent> {
-    let half = half(a)?;
-    Some(half.sent(a.comm()?))
+fn message(a: &mut Arguments<'_>) -> Option<LiballprofMessage> {
+    let (bytes, peer, tag) = half(a)?;
+    Some(LiballprofMessage { bytes, peer, tag, comm: a.comm()? })
 }
 
-fn received(a: &mut Arguments<'_>) -> Option<Received> {
-    let half = half(a)?;
-    Some(half.received(a.comm()?))
+/// The request of a function of this form; none of a blocking one.
+fn request(form: MessageForm, a: &mut Arguments<'_>) -> Option<Option<RequestMade>> {
+    if form == MessageForm::Blocking {
+        return Some(None);
+    }
+    Some(Some(RequestMade { address: a.address()?, is_persistent: form == MessageForm::Persistent }))
 }
 
 fn number(a: &mut Arguments<'_>) -> Option<u64> {
     u64::try_from(a.integer()?).ok()
 }
 
-fn several(complete: Complete, a: &mut Arguments<'_>) -> Option<LiballprofCall> {
-    let number = number(a)?;
-    Some(LiballprofCall::Complete(complete, a.address()?, number))
-}
-
-fn collective(function: &[u8], a: &mut Arguments<'_>) -> Option<Collective> {
+fn collective(kind: CollectiveKind, a: &mut Arguments<'_>) -> Option<Collective> {
     use CollectiveKind as Kind;
-    let (mut send, mut recv, mut root) = (Block::None, Block::None, None);
-    let kind = match function {
-        b"Barrier" => Kind::Barrier,
-        b"Bcast" => {
-            send = equal(a)?;
-            root = Some(a.integer()?);
-            Kind::Bcast
-        }
-        b"Reduce" | b"Allreduce" | b"Scan" | b"Exscan" => {
+    let (mut send, mut recv) = (Block::None, Block::None);
+    let is_rooted = kind.signature().is_rooted;
+    match kind {
+        Kind::Barrier => {}
+        Kind::Bcast => send = equal(a)?,
+        Kind::Reduce | Kind::Allreduce | Kind::Scan | Kind::Exscan => {
             let _send = a.text()?;
             send = equal(a)?;
             let _operation = a.text()?;
-            match function {
-                b"Reduce" => {
-                    root = Some(a.integer()?);
-                    Kind::Reduce
-                }
-                b"Allreduce" => Kind::Allreduce,
-                b"Scan" => Kind::Scan,
-                _ => Kind::Exscan,
-            }
         }
-        b"Reduce_scatter" => {
+        Kind::ReduceScatter | Kind::ReduceScatterBlock => {
             let (_send, _recv) = (a.text()?, a.text()?);
             let has_list = a.number_left() > 4;
             let counts = counts(a, has_list)?;
             recv = Block::Each(counts, a.datatype()?);
             let _operation = a.text()?;
-            Kind::ReduceScatter
         }
-        b"Gather" | b"Scatter" => {
-            (send, recv, root) = (equal(a)?, equal(a)?, Some(a.integer()?));
-            if function == b"Gather" { Kind::Gather } else { Kind::Scatter }
-        }
-        b"Allgather" | b"Alltoall" => {
-            (send, recv) = (equal(a)?, equal(a)?);
-            if function == b"Allgather" { Kind::Allgather } else { Kind::Alltoall }
-        }
-        b"Gatherv" | b"Allgatherv" => {
-            let is_rooted = function == b"Gatherv";
+        Kind::Gather | Kind::Scatter | Kind::Allgather | Kind::Alltoall => (send, recv) = (equal(a)?, equal(a)?),
+        Kind::Gatherv | Kind::Allgatherv => {
             send = equal(a)?;
             let _recv = a.text()?;
             let has_list = a.number_left() > 4 + usize::from(is_rooted);
             recv = displaced(a, has_list)?;
-            if is_rooted {
-                root = Some(a.integer()?);
-                Kind::Gatherv
-            } else {
-                Kind::Allgatherv
-            }
         }
-        b"Scatterv" => {
+        Kind::Scatterv => {
             let _send = a.text()?;
             let has_list = a.number_left() > 8;
-            (send, recv, root) = (displaced(a, has_list)?, equal(a)?, Some(a.integer()?));
-            Kind::Scatterv
+            (send, recv) = (displaced(a, has_list)?, equal(a)?);
         }
-        _ => {
+        Kind::Alltoallv | Kind::Alltoallw => {
             let _send = a.text()?;
             let has_list = a.number_left() > 8;
             send = displaced(a, has_list)?;
             let _recv = a.text()?;
             recv = displaced(a, has_list)?;
-            if function == b"Alltoallv" { Kind::Alltoallv } else { Kind::Alltoallw }
         }
-    };
+    }
+    let root = if is_rooted { Some(a.integer()?) } else { None };
     Some(Collective { kind, send, recv, root, comm: a.comm()? })
 }
 

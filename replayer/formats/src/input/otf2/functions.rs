@@ -2,6 +2,7 @@
 
 use titr_common::event::{CollectiveKind, CommCall, Quantifier, SendMode};
 
+use crate::input::functions::{self, MessageForm};
 use crate::input::rank_events::is_local;
 
 /// What a region means for a replay.
@@ -59,22 +60,17 @@ impl Otf2Function {
 
     /// The function of a name that no function of a program has by chance.
     fn of_name(name: &str) -> Option<Self> {
+        if let Some((mode, form)) = functions::send(name) {
+            return Some(if form == MessageForm::Persistent { Self::Plain } else { Self::Send(mode) });
+        }
+        if let Some((quantifier, is_test)) = functions::completion(name) {
+            return Some(if is_test { Self::Test(quantifier) } else { Self::Wait(quantifier) });
+        }
         Some(match name {
             "init" | "init_thread" => Self::Init,
             "finalize" => Self::Finalize,
             "sendrecv" | "sendrecv_replace" => Self::Sendrecv,
-            "wait" => Self::Wait(Quantifier::Single),
-            "waitall" => Self::Wait(Quantifier::All),
-            "waitany" => Self::Wait(Quantifier::Any),
-            "waitsome" => Self::Wait(Quantifier::Some),
-            "test" => Self::Test(Quantifier::Single),
-            "testall" => Self::Test(Quantifier::All),
-            "testany" => Self::Test(Quantifier::Any),
-            "testsome" => Self::Test(Quantifier::Some),
-            "send" | "isend" | "start" | "startall" => Self::Send(SendMode::Standard),
-            "ssend" | "issend" => Self::Send(SendMode::Synchronous),
-            "bsend" | "ibsend" => Self::Send(SendMode::Buffered),
-            "rsend" | "irsend" => Self::Send(SendMode::Ready),
+            "start" | "startall" => Self::Send(SendMode::Standard),
             "comm_dup" | "comm_dup_with_info" => Self::MakesComm(CommCall::Dup),
             "comm_split" => Self::MakesComm(CommCall::Split),
             "comm_split_type" => Self::MakesComm(CommCall::SplitType),
@@ -122,17 +118,13 @@ impl OneSidedFunction {
 }
 
 /// The functions whose records describe them, and others that programs call often.
-const PLAIN: [&str; 24] = [
+const PLAIN: [&str; 20] = [
     "recv",
     "irecv",
     "probe",
     "iprobe",
     "mprobe",
     "improbe",
-    "send_init",
-    "ssend_init",
-    "bsend_init",
-    "rsend_init",
     "recv_init",
     "request_free",
     "cancel",
@@ -161,26 +153,7 @@ fn bare_name(name: &str) -> Option<String> {
 
 /// Whether a function is a collective, blocking or not.
 fn is_collective(name: &str) -> bool {
-    const NAMES: [&str; 17] = [
-        "barrier",
-        "bcast",
-        "gather",
-        "gatherv",
-        "scatter",
-        "scatterv",
-        "allgather",
-        "allgatherv",
-        "alltoall",
-        "alltoallv",
-        "alltoallw",
-        "allreduce",
-        "reduce",
-        "reduce_scatter",
-        "scan",
-        "exscan",
-        "reduce_scatter_block",
-    ];
-    NAMES.contains(&name) || name.strip_prefix('i').is_some_and(|name| NAMES.contains(&name))
+    functions::collective(name.strip_prefix('i').unwrap_or(name)).is_some()
 }
 
 /// Whether a function on a file reads or writes.

@@ -13,9 +13,9 @@ use super::fields::Otf2Fields;
 use super::functions::{Otf2Function, kind_of};
 use super::local::Otf2Kind;
 use super::own::request_of;
-use super::shares::has_lists;
 use super::translation::{Fault, Otf2Pending, Otf2Translation};
 use super::volumes::{self, Amounts, Convention, Root, is_divided};
+use crate::input::functions::has_lists;
 
 /// The fields of a record, or an error.
 macro_rules! fields {

@@ -16,6 +16,7 @@ use super::communicators::{Members, rank_at};
 use super::functions::kind_of;
 use super::local::Otf2Kind;
 use super::threads::ThreadRecords;
+use crate::input::functions::has_lists;
 
 /// The most numbers that are kept. If there are more, sums are divided into equal parts.
 const LIMIT: usize = 1 << 23;
@@ -33,13 +34,6 @@ pub(super) struct Otf2Shared {
     /// The bytes that are left of each sum if all members give in proportion, rounded down; added up from the first member
     /// to each.
     rests: OnceLock<(Vec<u64>, Vec<u64>)>,
-}
-
-/// Whether members of the collective give or get different amounts.
-pub(super) fn has_lists(kind: CollectiveKind) -> bool {
-    use titr_common::event::Extent::PerMember;
-    let signature = kind.signature();
-    signature.send == PerMember || signature.recv == PerMember
 }
 
 impl Shares {

@@ -5,7 +5,8 @@ use titr_common::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volum
 use titr_common::units::{Bytes, Instructions};
 
 use super::own::CREATOR;
-use super::shares::{Otf2Shared, has_lists};
+use super::shares::Otf2Shared;
+use crate::input::functions::has_lists;
 
 /// The meaning of the bytes in the records of collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The arguments of collectives, from the bytes that their members give and get.
 
-use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
+use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Signature, Volumes};
 use titr_common::units::{Bytes, Instructions};
 
 /// The entry of a list at a place, from what each member gives and gets.
@@ -8,7 +8,7 @@ type Share<'s> = dyn Fn(&[(u64, u64)], usize) -> u64 + 's;
 
 /// What is known of a call.
 pub(super) struct PrvCall<'c> {
-    pub name: &'c str,
+    pub kind: CollectiveKind,
     pub comm: CommId,
     pub members: &'c [Rank],
     pub me: Rank,
@@ -20,7 +20,7 @@ pub(super) struct PrvCall<'c> {
 }
 
 impl PrvCall<'_> {
-    /// The collective; `None` for a function that is none, or a root that is no member.
+    /// The collective; `None` for a root or a caller that is no member.
     pub(super) fn collective(&self) -> Option<Collective> {
         use CollectiveKind as Kind;
         let number = self.members.len() as u64;
@@ -41,39 +41,29 @@ impl PrvCall<'_> {
         let nothing = || Volumes::PerMember(vec![Bytes(0); self.members.len()]);
         let mine = self.members.iter().position(|&rank| rank == self.me)?;
         let largest = self.sent.max(self.received);
-        let (kind, send, recv, is_rooted) = match self.name {
-            "Barrier" => (Kind::Barrier, none.clone(), none, false),
-            "Bcast" => (Kind::Bcast, each(largest), none, true),
-            // The root has only what it gets.
-            "Reduce" => (Kind::Reduce, each(largest), none, true),
-            "Allreduce" => (Kind::Allreduce, each(self.sent), none, false),
-            "Scan" => (Kind::Scan, each(self.sent), none, false),
-            "Exscan" => (Kind::Exscan, each(self.sent), none, false),
-            "Gather" => (Kind::Gather, each(self.sent), at_root(self.received / number), true),
-            "Scatter" => (Kind::Scatter, at_root(self.sent / number), each(self.received), true),
-            "Allgather" => (Kind::Allgather, each(self.sent), each(self.received / number), false),
-            "Alltoall" => (Kind::Alltoall, each(self.received / number), each(self.received / number), false),
-            "Reduce_scatter" => (Kind::ReduceScatter, none, listed(&|of, at| of[at].1, self.sent), false),
-            "Reduce_scatter_block" => (Kind::ReduceScatterBlock, none, each(self.received), false),
-            "Gatherv" => {
-                let recv = if is_root { listed(&|of, at| of[at].0, self.received) } else { nothing() };
-                (Kind::Gatherv, each(self.sent), recv, true)
+        let (send, recv) = match self.kind {
+            Kind::Barrier => (none.clone(), none),
+            // The root of a reduction has only what it gets.
+            Kind::Bcast | Kind::Reduce => (each(largest), none),
+            Kind::Allreduce | Kind::Scan | Kind::Exscan => (each(self.sent), none),
+            Kind::Gather => (each(self.sent), at_root(self.received / number)),
+            Kind::Scatter => (at_root(self.sent / number), each(self.received)),
+            Kind::Allgather => (each(self.sent), each(self.received / number)),
+            Kind::Alltoall => (each(self.received / number), each(self.received / number)),
+            Kind::ReduceScatter => (none, listed(&|of, at| of[at].1, self.sent)),
+            Kind::ReduceScatterBlock => (none, each(self.received)),
+            Kind::Gatherv if is_root => (each(self.sent), listed(&|of, at| of[at].0, self.received)),
+            Kind::Gatherv => (each(self.sent), nothing()),
+            Kind::Scatterv if is_root => (listed(&|of, at| of[at].1, self.sent), each(self.received)),
+            Kind::Scatterv => (nothing(), each(self.received)),
+            Kind::Allgatherv => (each(self.sent), listed(&|of, at| of[at].0, self.received)),
+            Kind::Alltoallv | Kind::Alltoallw => {
+                (listed(&|of, at| share(of, mine, at), self.sent), listed(&|of, at| share(of, at, mine), self.received))
             }
-            "Scatterv" => {
-                let send = if is_root { listed(&|of, at| of[at].1, self.sent) } else { nothing() };
-                (Kind::Scatterv, send, each(self.received), true)
-            }
-            "Allgatherv" => (Kind::Allgatherv, each(self.sent), listed(&|of, at| of[at].0, self.received), false),
-            "Alltoallv" | "Alltoallw" => {
-                let kind = if self.name == "Alltoallv" { Kind::Alltoallv } else { Kind::Alltoallw };
-                let send = listed(&|of, at| share(of, mine, at), self.sent);
-                let recv = listed(&|of, at| share(of, at, mine), self.received);
-                (kind, send, recv, false)
-            }
-            _ => return None,
         };
+        let Signature { reduces, is_rooted, .. } = self.kind.signature();
         let reduced = match (&send, &recv) {
-            _ if !kind.signature().reduces => 0,
+            _ if !reduces => 0,
             (Volumes::Each(bytes), _) => bytes.0,
             (_, volumes) => volumes.per_member().iter().fold(0_u64, |all, bytes| all.saturating_add(bytes.0)),
         };
@@ -82,7 +72,7 @@ impl PrvCall<'_> {
         let root = if is_rooted { Some(root?) } else { None };
         Some(Collective {
             comm: self.comm,
-            kind,
+            kind: self.kind,
             root,
             send,
             recv,
@@ -111,7 +101,7 @@ mod tests {
             let (comm, members) = (CommId::WORLD, &[Rank(0), Rank(1)][..]);
             let (sent, received) = volumes[me as usize];
             let call = PrvCall {
-                name: "Alltoallv",
+                kind: CollectiveKind::Alltoallv,
                 comm,
                 members,
                 me: Rank(me),

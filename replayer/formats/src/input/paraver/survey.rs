@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::Rank;
+use titr_common::event::{CollectiveKind, Rank};
 use titr_common::trace::{Lines, TraceError};
 
 use super::line::{Header, PrvFields, PrvLine, parse};
 use super::names::{COMMUNICATOR, INSTRUCTIONS, MPI_TYPES, Names, RECEIVED, ROOT, SENT};
+use crate::input::functions::{self, has_lists};
 
 /// The most volumes of collectives that are kept.
 const MOST_VOLUMES: usize = 1 << 22;
@@ -145,14 +146,13 @@ impl PrvSurvey {
         }
         self.began[at].get_or_insert(time);
         self.counts_instructions |= point.instructions.is_some();
-        let Some(name) = self.names.get(value).filter(|name| is_collective(name)) else { return };
-        let has_lists = has_lists(name);
+        let Some(kind) = self.names.get(value).and_then(functions::collective) else { return };
         let number = before.entry((rank, point.comm)).or_default();
         let instance = (point.comm, *number);
         *number += 1;
-        let of_root = match name {
-            "Bcast" | "Scatter" | "Scatterv" => point.sent,
-            "Reduce" | "Gather" | "Gatherv" => point.received,
+        let of_root = match kind {
+            CollectiveKind::Bcast | CollectiveKind::Scatter | CollectiveKind::Scatterv => point.sent,
+            CollectiveKind::Reduce | CollectiveKind::Gather | CollectiveKind::Gatherv => point.received,
             _ => 0,
         };
         if point.root != 0 || of_root > 0 {
@@ -164,7 +164,7 @@ impl PrvSurvey {
                 root.is_ambiguous |= root.with_bytes.replace(rank).is_some();
             }
         }
-        if has_lists && *kept < MOST_VOLUMES {
+        if has_lists(kind) && *kept < MOST_VOLUMES {
             *kept += 1;
             self.volumes.entry(instance).or_default().insert(rank, (point.sent, point.received));
         }
@@ -183,27 +183,4 @@ impl PrvSurvey {
         let volumes = self.volumes.get(&instance)?;
         members.iter().map(|rank| volumes.get(rank).copied()).collect()
     }
-}
-
-/// Whether a function is a collective that moves data or synchronises.
-pub(super) fn is_collective(name: &str) -> bool {
-    matches!(
-        name,
-        "Barrier"
-            | "Bcast"
-            | "Reduce"
-            | "Allreduce"
-            | "Scan"
-            | "Exscan"
-            | "Reduce_scatter_block"
-            | "Gather"
-            | "Scatter"
-            | "Allgather"
-            | "Alltoall"
-    ) || has_lists(name)
-}
-
-/// Whether a collective has a list of counts.
-fn has_lists(name: &str) -> bool {
-    matches!(name, "Reduce_scatter" | "Gatherv" | "Scatterv" | "Allgatherv" | "Alltoallv" | "Alltoallw")
 }

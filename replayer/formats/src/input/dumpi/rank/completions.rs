@@ -4,9 +4,10 @@ use titr_common::event::{Event, Quantifier, Tag};
 
 use super::messages::{STATUS_IGNORED, kept, peer};
 use super::{DumpiSink, DumpiTranslation, Translated, argument};
-use crate::input::dumpi::bytes::Cursor;
+use crate::input::dumpi::bytes::{Cursor, integers_in};
 use crate::input::dumpi::functions::{DumpiFunction, Status};
 use crate::input::dumpi::records::DumpiRecord;
+use crate::input::functions;
 use crate::input::requests::{Match, Named};
 
 /// The request that stands for none, and that which stands for an error.
@@ -23,11 +24,10 @@ impl DumpiTranslation {
         bytes: &mut Cursor<'_>,
         sink: &mut DumpiSink<'_>,
     ) -> Translated {
+        if let Some((ask, is_test)) = record.function.bare_name().and_then(functions::completion) {
+            return self.wait_or_test(ask, !is_test, record, bytes, sink);
+        }
         match record.function {
-            DumpiFunction::WAIT | DumpiFunction::TEST => self.single(record, bytes, sink),
-            DumpiFunction::WAITALL | DumpiFunction::TESTALL => self.all(record, bytes, sink),
-            DumpiFunction::WAITANY | DumpiFunction::TESTANY => self.any(record, bytes, sink),
-            DumpiFunction::WAITSOME | DumpiFunction::TESTSOME => self.some(record, bytes, sink),
             DumpiFunction::REQUEST_FREE => {
                 if let Some(id) = self.requests.free(name(argument(bytes.i32())?)) {
                     self.push(sink, Event::RequestFree(id));
@@ -59,78 +59,51 @@ impl DumpiTranslation {
         Ok(())
     }
 
-    fn single(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
-        let request = argument(bytes.i32())?;
-        let is_done = record.function == DumpiFunction::WAIT || argument(bytes.i32())? != 0;
-        let status = kept(record, bytes)?.get(0);
-        self.time_of_completion(std::iter::once(request), sink);
-        self.requests.begin();
-        if is_done {
-            self.complete(request, status, sink)?;
-        }
-        self.event(Quantifier::Single, record.function == DumpiFunction::WAIT, is_done, sink);
-        Ok(())
-    }
-
-    fn all(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
-        let _count = argument(bytes.i32())?;
-        let requests = argument(bytes.integers())?;
-        let is_wait = record.function == DumpiFunction::WAITALL;
-        let is_done = is_wait || argument(bytes.i32())? != 0;
+    fn wait_or_test(
+        &mut self,
+        ask: Quantifier,
+        is_wait: bool,
+        record: &DumpiRecord<'_>,
+        bytes: &mut Cursor<'_>,
+        sink: &mut DumpiSink<'_>,
+    ) -> Translated {
+        let requests = if ask == Quantifier::Single { bytes.take(4) } else { bytes.i32().and(bytes.list(4)) };
+        let requests = integers_in(argument(requests)?);
+        // The place of the request that has completed, or the number of those that have and their places.
+        let outcome = if matches!(ask, Quantifier::Any | Quantifier::Some) { argument(bytes.i32())? } else { 0 };
+        let indices = if ask == Quantifier::Some { Some(argument(bytes.integers())?) } else { None };
+        let has_flag = !is_wait && ask != Quantifier::Some;
+        let mut is_done = !has_flag || argument(bytes.i32())? != 0;
         let statuses = kept(record, bytes)?;
         self.time_of_completion(requests.clone(), sink);
         self.requests.begin();
-        if is_done {
-            for (index, request) in requests.enumerate() {
-                self.complete(request, statuses.get(index), sink)?;
+        let mut complete = |index: usize, status| match requests.clone().nth(index) {
+            Some(request) => self.complete(request, status, sink),
+            None => Ok(()),
+        };
+        match indices {
+            Some(indices) => {
+                let mut done: Vec<(usize, usize)> = indices
+                    .take(usize::try_from(outcome).unwrap_or(0))
+                    .enumerate()
+                    .filter_map(|(at, index)| Some((usize::try_from(index).ok()?, at)))
+                    .collect();
+                done.sort_unstable();
+                is_done = is_wait || !done.is_empty();
+                done.into_iter().try_for_each(|(index, at)| complete(index, statuses.get(at)))?;
             }
-        }
-        self.event(Quantifier::All, is_wait, is_done, sink);
-        Ok(())
-    }
-
-    fn any(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
-        let _count = argument(bytes.i32())?;
-        let mut requests = argument(bytes.integers())?;
-        let index = argument(bytes.i32())?;
-        let is_wait = record.function == DumpiFunction::WAITANY;
-        let is_done = is_wait || argument(bytes.i32())? != 0;
-        let status = kept(record, bytes)?.get(0);
-        self.time_of_completion(requests.clone(), sink);
-        self.requests.begin();
-        // MPI_UNDEFINED, where no request was active, is negative.
-        if is_done
-            && let Ok(index) = usize::try_from(index)
-            && let Some(request) = requests.nth(index)
-        {
-            self.complete(request, status, sink)?;
-        }
-        self.event(Quantifier::Any, is_wait, is_done, sink);
-        Ok(())
-    }
-
-    fn some(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
-        let _count = argument(bytes.i32())?;
-        let requests = argument(bytes.integers())?;
-        let number = argument(bytes.i32())?;
-        let indices = argument(bytes.integers())?;
-        let statuses = kept(record, bytes)?;
-        let is_wait = record.function == DumpiFunction::WAITSOME;
-        self.time_of_completion(requests.clone(), sink);
-        self.requests.begin();
-        let mut done: Vec<(usize, usize)> = indices
-            .take(usize::try_from(number).unwrap_or(0))
-            .enumerate()
-            .filter_map(|(at, index)| Some((usize::try_from(index).ok()?, at)))
-            .collect();
-        done.sort_unstable();
-        let is_done = !done.is_empty();
-        for (index, at) in done {
-            if let Some(request) = requests.clone().nth(index) {
-                self.complete(request, statuses.get(at), sink)?;
+            // MPI_UNDEFINED, where no request was active, is negative.
+            None if is_done && ask == Quantifier::Any => {
+                usize::try_from(outcome).map_or(Ok(()), |index| complete(index, statuses.get(0)))?;
             }
+            None if is_done => {
+                for (index, request) in requests.enumerate() {
+                    self.complete(request, statuses.get(index), sink)?;
+                }
+            }
+            None => {}
         }
-        self.event(Quantifier::Some, is_wait, is_done || is_wait, sink);
+        self.event(ask, is_wait, is_done, sink);
         Ok(())
     }
 

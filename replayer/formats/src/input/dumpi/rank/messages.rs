@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use titr_common::event::{Completion, Event, Incoming, Outgoing, Rank, RequestId, RequestKey, SendMode, Tag, Wildcard};
+use titr_common::event::{
+    Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestKey, SendMode, Tag, Wildcard,
+};
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
@@ -11,6 +13,7 @@ use crate::input::dumpi::bytes::Cursor;
 use crate::input::dumpi::file::DumpiRankFile;
 use crate::input::dumpi::functions::{DumpiFunction, Status, Statuses, statuses};
 use crate::input::dumpi::records::DumpiRecord;
+use crate::input::functions::{self, MessageForm};
 
 /// `MPI_ANY_SOURCE` and `MPI_ANY_TAG`.
 const ANY: i32 = -1;
@@ -34,19 +37,13 @@ impl DumpiTranslation {
         bytes: &mut Cursor<'_>,
         sink: &mut DumpiSink<'_>,
     ) -> Translated {
+        if let Some((mode, form)) = record.function.bare_name().and_then(functions::send) {
+            return match form {
+                MessageForm::Blocking => self.send(mode, bytes, sink),
+                form => self.start_send(mode, form == MessageForm::Persistent, bytes, sink),
+            };
+        }
         match record.function {
-            DumpiFunction::SEND => self.send(SendMode::Standard, bytes, sink),
-            DumpiFunction::BSEND => self.send(SendMode::Buffered, bytes, sink),
-            DumpiFunction::SSEND => self.send(SendMode::Synchronous, bytes, sink),
-            DumpiFunction::RSEND => self.send(SendMode::Ready, bytes, sink),
-            DumpiFunction::ISEND => self.start_send(SendMode::Standard, false, bytes, sink),
-            DumpiFunction::IBSEND => self.start_send(SendMode::Buffered, false, bytes, sink),
-            DumpiFunction::ISSEND => self.start_send(SendMode::Synchronous, false, bytes, sink),
-            DumpiFunction::IRSEND => self.start_send(SendMode::Ready, false, bytes, sink),
-            DumpiFunction::SEND_INIT => self.start_send(SendMode::Standard, true, bytes, sink),
-            DumpiFunction::BSEND_INIT => self.start_send(SendMode::Buffered, true, bytes, sink),
-            DumpiFunction::SSEND_INIT => self.start_send(SendMode::Synchronous, true, bytes, sink),
-            DumpiFunction::RSEND_INIT => self.start_send(SendMode::Ready, true, bytes, sink),
             DumpiFunction::RECV => self.receive(record, bytes, sink),
             DumpiFunction::IRECV => self.start_receive(false, bytes, sink),
             DumpiFunction::RECV_INIT => self.start_receive(true, bytes, sink),
@@ -118,8 +115,8 @@ impl DumpiTranslation {
         let name = argument(bytes.i32())?;
         let key = |message: &Outgoing, me| RequestKey { from: Some(me), to: message.to, tag: Some(message.tag) };
         let me = self.me;
-        let (message, id) = self.start(message, comm, name, is_persistent, |message| key(message, me))?;
-        self.push(sink, Event::Send(mode, message, completion(id, is_persistent)));
+        let (message, completion) = self.start(message, comm, name, is_persistent, |message| key(message, me))?;
+        self.push(sink, Event::Send(mode, message, completion));
         Ok(())
     }
 
@@ -131,7 +128,7 @@ impl DumpiTranslation {
         name: i32,
         is_persistent: bool,
         key: impl FnOnce(&M) -> RequestKey,
-    ) -> Translated<(M, RequestId)> {
+    ) -> Translated<(M, MessageCompletion)> {
         let name_of = u64::from(name.cast_unsigned());
         let message = match message {
             Ok(message) => message,
@@ -141,8 +138,8 @@ impl DumpiTranslation {
             }
             Err(wrong) => return Err(wrong),
         };
-        match self.requests.make(name_of, comm, Some(key(&message)), is_persistent) {
-            Some(id) => Ok((message, id)),
+        match self.requests.make_message(name_of, comm, Some(key(&message)), is_persistent) {
+            Some(completion) => Ok((message, completion)),
             None => Err(NoEvent::Wrong(format!("request {name} again, before a call has completed it"))),
         }
     }
@@ -162,8 +159,8 @@ impl DumpiTranslation {
         let message = self.incoming(comm, wanted, volume, None);
         let to = self.me;
         let key = |message: &Incoming| RequestKey { from: message.from, to, tag: message.tag };
-        let (message, id) = self.start(message, comm, name, is_persistent, key)?;
-        self.push(sink, Event::Recv(message, completion(id, is_persistent)));
+        let (message, completion) = self.start(message, comm, name, is_persistent, key)?;
+        self.push(sink, Event::Recv(message, completion));
         Ok(())
     }
 
@@ -240,10 +237,6 @@ fn present<T>(side: Translated<T>) -> Translated<Option<T>> {
         Err(NoEvent::Needless) => Ok(None),
         Err(wrong) => Err(wrong),
     }
-}
-
-fn completion(id: RequestId, is_persistent: bool) -> Completion<Option<RequestId>> {
-    if is_persistent { Completion::Persistent(id) } else { Completion::Request(Some(id)) }
 }
 
 /// The files of a trace, and what their sends say about -1.

@@ -13,9 +13,7 @@ use titr_common::event::{
 use titr_common::trace::{EventSource, Lines, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Instructions, Nanoseconds};
 
-use crate::input::liballprof::calls::{
-    self, Block, LiballprofCall, LiballprofIsBlocking, MakeComm, Received, Sent, volume,
-};
+use crate::input::liballprof::calls::{self, Block, LiballprofCall, LiballprofMessage, MakeComm, volume};
 use crate::input::liballprof::communicators::{Identity, LiballprofCommunicators, SELF, WORLD};
 use crate::input::liballprof::line::{LiballprofComm, LiballprofLine};
 use crate::input::notes::{Notes, NotesOfRanks};
@@ -165,32 +163,21 @@ impl LiballprofTranslation {
                 self.wait_for_the_rest(sink);
                 self.push(sink, Event::Finalize);
             }
-            LiballprofCall::Send(mode, sent) => {
-                if let Some(message) = self.outgoing(&sent)? {
-                    self.push(sink, Event::Send(mode, message, Completion::Blocking));
-                }
-            }
-            LiballprofCall::StartSend(mode, sent, address, is_persistent) => {
+            LiballprofCall::Send(mode, sent, request) => {
                 let message = self.outgoing(&sent)?;
                 let from = Some(self.me);
                 let key = message.map(|message| RequestKey { from, to: message.to, tag: Some(message.tag) });
-                if let (Some(message), Some(id)) = (message, self.start(address, key, is_persistent, sink)) {
-                    self.push(sink, Event::Send(mode, message, completion(id, is_persistent)));
+                if let (Some(message), Some(completion)) = (message, self.completion(request, key, sink)) {
+                    self.push(sink, Event::Send(mode, message, completion));
                 }
             }
-            LiballprofCall::Recv(received) => {
-                if let Some(message) = self.incoming(&received)? {
-                    self.note_open(&message);
-                    self.push(sink, Event::Recv(message, Completion::Blocking));
-                }
-            }
-            LiballprofCall::StartRecv(received, address, is_persistent) => {
+            LiballprofCall::Recv(received, request) => {
                 let message = self.incoming(&received)?;
                 let to = self.me;
                 let key = message.map(|message| RequestKey { from: message.from, to, tag: message.tag });
-                if let (Some(message), Some(id)) = (message, self.start(address, key, is_persistent, sink)) {
+                if let (Some(message), Some(completion)) = (message, self.completion(request, key, sink)) {
                     self.note_open(&message);
-                    self.push(sink, Event::Recv(message, completion(id, is_persistent)));
+                    self.push(sink, Event::Recv(message, completion));
                 }
             }
             LiballprofCall::Sendrecv(sent, received) => {
@@ -202,13 +189,15 @@ impl LiballprofTranslation {
                     self.push(sink, Event::Sendrecv(send, recv));
                 }
             }
-            LiballprofCall::Probe(received, LiballprofIsBlocking(is_blocking)) => {
+            LiballprofCall::Probe(received, is_blocking) => {
                 if let Some(message) = self.incoming(&received)? {
                     let event = if is_blocking { Event::Probe(message) } else { Event::Iprobe(message, false) };
                     self.push(sink, event);
                 }
             }
-            LiballprofCall::Complete(complete, address, number) => self.complete(complete, address, number, sink),
+            LiballprofCall::Complete(quantifier, is_test, address, number) => {
+                self.complete(quantifier, is_test, address, number, sink);
+            }
             LiballprofCall::Start(address, number) => {
                 let addresses = self.addresses(address, number, Named::Nothing);
                 let ids: Vec<RequestId> = addresses.filter_map(|address| self.requests.start(address)).collect();
@@ -274,22 +263,22 @@ impl LiballprofTranslation {
     }
 
     /// `None` for a message to `MPI_PROC_NULL`, which has no event.
-    fn outgoing(&mut self, sent: &Sent) -> Outcome<Option<Outgoing>> {
-        if sent.to < 0 {
+    fn outgoing(&mut self, sent: &LiballprofMessage) -> Outcome<Option<Outgoing>> {
+        if sent.peer < 0 {
             return Ok(None);
         }
         let Some((comm, members)) = self.comm(sent.comm) else { return Ok(None) };
-        let to = peer(&members, sent.to)?;
+        let to = peer(&members, sent.peer)?;
         Ok(Some(Outgoing { comm, to, tag: tag(sent.tag)?, bytes: Bytes(sent.bytes) }))
     }
 
-    fn incoming(&mut self, received: &Received) -> Outcome<Option<Incoming>> {
-        let is_any = received.from == self.any_source;
-        if received.from < 0 && !is_any {
+    fn incoming(&mut self, received: &LiballprofMessage) -> Outcome<Option<Incoming>> {
+        let is_any = received.peer == self.any_source;
+        if received.peer < 0 && !is_any {
             return Ok(None);
         }
         let Some((comm, members)) = self.comm(received.comm) else { return Ok(None) };
-        let from = if is_any { None } else { Some(peer(&members, received.from)?) };
+        let from = if is_any { None } else { Some(peer(&members, received.peer)?) };
         let is_any_tag = received.tag == ANY_TAG;
         let tag = if is_any_tag { None } else { Some(tag(received.tag)?) };
         let wildcard = Wildcard { source: is_any, tag: is_any_tag };
@@ -366,10 +355,6 @@ impl LiballprofTranslation {
         });
         self.push(sink, Event::CommCreate(make.function(), parent, group));
     }
-}
-
-fn completion(id: RequestId, is_persistent: bool) -> Completion<Option<RequestId>> {
-    if is_persistent { Completion::Persistent(id) } else { Completion::Request(Some(id)) }
 }
 
 fn peer(members: &[Rank], rank: i64) -> Outcome<Rank> {

@@ -1,9 +1,9 @@
 //! The requests of a rank: where they are made, and the calls that complete them.
 
-use titr_common::event::{Completed, Event, Quantifier, RequestId, RequestKey};
+use titr_common::event::{Completion, Event, MessageCompletion, Quantifier, RequestKey};
 
 use super::{LiballprofSink, LiballprofTranslation};
-use crate::input::liballprof::calls::Complete;
+use crate::input::liballprof::calls::RequestMade;
 use crate::input::requests::Named;
 
 /// The sizes of a request in MPI libraries: an array of requests has one after another.
@@ -12,27 +12,25 @@ const REQUEST_SIZES: [u64; 2] = [8, 4];
 const MOST_REQUESTS: u64 = 1 << 20;
 
 impl LiballprofTranslation {
-    /// Makes a request at an address; `None` if no event has it.
-    pub(super) fn start(
+    /// The completion of a message with this key, whose request is made if it has one; `None` if no event has that.
+    pub(super) fn completion(
         &mut self,
-        address: u64,
+        request: Option<RequestMade>,
         key: Option<RequestKey>,
-        is_persistent: bool,
         sink: &mut LiballprofSink<'_, '_>,
-    ) -> Option<RequestId> {
+    ) -> Option<MessageCompletion> {
+        let Some(RequestMade { address, is_persistent }) = request else { return Some(Completion::Blocking) };
         match self.requests.named(address) {
             Named::Unknown => {}
             // A request that a test has completed, or an array of which some were waited for.
             Named::Active => self.wait_for(address, sink),
             Named::Nothing => _ = self.requests.free(address),
         }
-        match key {
-            Some(_) => self.requests.make(address, (), key, is_persistent),
-            None => {
-                self.requests.make_for_nobody(address, is_persistent);
-                None
-            }
+        if key.is_none() {
+            self.requests.make_for_nobody(address, is_persistent);
+            return None;
         }
+        self.requests.make_message(address, (), key, is_persistent)
     }
 
     /// Waits for a request whose completion the trace does not show.
@@ -67,28 +65,21 @@ impl LiballprofTranslation {
 
     pub(super) fn complete(
         &mut self,
-        complete: Complete,
+        quantifier: Quantifier,
+        is_test: bool,
         address: u64,
         number: u64,
         sink: &mut LiballprofSink<'_, '_>,
     ) {
-        let active: Vec<u64> = self
-            .addresses(address, number, Named::Active)
-            .filter(|&address| self.requests.named(address) == Named::Active)
-            .collect();
-        let null: Vec<u64> = self
-            .addresses(address, number, Named::Active)
-            .filter(|&address| self.requests.named(address) == Named::Nothing)
-            .collect();
-        let (quantifier, completes) = match complete {
-            Complete::Wait => (Quantifier::Single, &active[..]),
-            Complete::Waitall => (Quantifier::All, &active[..]),
-            Complete::Waitany => (Quantifier::Any, &active[..active.len().min(1)]),
-            Complete::Waitsome => (Quantifier::Some, &active[..active.len().min(1)]),
-            Complete::Test => (Quantifier::Single, &active[..0]),
-            Complete::Testall => (Quantifier::All, &active[..0]),
-            Complete::Testany => (Quantifier::Any, &active[..0]),
-            Complete::Testsome => (Quantifier::Some, &active[..0]),
+        let all: Vec<u64> = self.addresses(address, number, Named::Active).collect();
+        let [active, null] = [Named::Active, Named::Nothing].map(|state| {
+            let are_so = all.iter().copied().filter(|&address| self.requests.named(address) == state);
+            are_so.collect::<Vec<_>>()
+        });
+        let completes = match quantifier {
+            _ if is_test => &active[..0],
+            Quantifier::Single | Quantifier::All => &active[..],
+            Quantifier::Any | Quantifier::Some => &active[..active.len().min(1)],
         };
         if completes.len() < active.len() && !completes.is_empty() {
             self.notes.add("calls of MPI_Waitany or MPI_Waitsome: the trace does not say what they completed, and the first active request is taken");
@@ -97,13 +88,12 @@ impl LiballprofTranslation {
         for &address in completes {
             self.requests.complete(address, None, false, |_| {});
         }
-        if matches!(complete, Complete::Wait | Complete::Waitall) {
+        if !is_test && matches!(quantifier, Quantifier::Single | Quantifier::All) {
             for &address in &null {
                 self.requests.complete(address, None, false, |_| {});
             }
         }
-        let completed: Option<Completed> = self.requests.waited_for(quantifier);
-        match completed {
+        match self.requests.waited_for(quantifier) {
             Some(completed) => self.push(sink, Event::Wait(quantifier, completed)),
             None if !active.is_empty() => self.push(sink, Event::Test(quantifier, None)),
             None => {}

@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{
-    Collective, CommCall, CommId, Completion, Event, Group, Quantifier, Rank, RequestKey, SendMode, Span, Tag, ThreadId,
+    Collective, CollectiveKind, CommCall, CommId, Completion, Event, Group, Quantifier, Rank, RequestKey, SendMode,
+    Span, Tag, ThreadId,
 };
 use titr_common::trace::{EventSource, Lines, LocatedEvents, Location, TraceError};
 use titr_common::units::{Instructions, Nanoseconds};
 
+use crate::input::functions::{self, MessageForm};
 use crate::input::notes::{Notes, NotesOfRanks};
 use crate::input::paraver::collectives::PrvCall;
 use crate::input::paraver::line::{Message, PrvLine, is_of, parse};
-use crate::input::paraver::survey::{CommNumber, Point, PrvSurvey, is_collective};
+use crate::input::paraver::survey::{CommNumber, Point, PrvSurvey};
 use crate::input::rank_events::{CallTimes, is_local};
 use crate::input::requests::Requests;
 
@@ -40,23 +42,18 @@ pub(super) struct PrvRankSource {
 enum Action {
     Init,
     Finalize,
-    Send(SendMode, PrvIsBlocking),
-    Recv(PrvIsBlocking),
+    Send(SendMode, MessageForm),
+    Recv(MessageForm),
     Sendrecv,
     Start,
-    Complete(Quantifier, IsTest),
+    /// The requests that are asked for, and whether they are only tested.
+    Complete(Quantifier, bool),
     Collective(Box<Collective>),
     /// What takes time, but has no event.
     Nothing,
     /// Computation.
     Local,
 }
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PrvIsBlocking(bool);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct IsTest(bool);
 
 /// A call that has begun.
 #[derive(Clone, Debug)]
@@ -287,14 +284,14 @@ impl PrvTranslation {
                 self.push(sink, Event::Finalize);
                 self.is_finalized = true;
             }
-            Action::Send(mode, blocking) => match take(&mut self.sent, call.begin, end) {
-                Some(message) => self.send(message, mode, blocking, sink),
+            Action::Send(mode, form) => match take(&mut self.sent, call.begin, end) {
+                Some(message) => self.send(message, mode, form, sink),
                 None => {
                     self.notes.add("sends have no message: they are to MPI_PROC_NULL, or their messages are missing")
                 }
             },
-            Action::Recv(blocking) => match take(&mut self.posted, call.begin, end) {
-                Some(message) => self.receive(message, blocking, sink),
+            Action::Recv(form) => match take(&mut self.posted, call.begin, end) {
+                Some(message) => self.receive(message, form, sink),
                 None => {
                     self.notes
                         .add("receives have no message: they are from MPI_PROC_NULL, or their messages are missing");
@@ -310,13 +307,13 @@ impl PrvTranslation {
             // Every start makes a request of its own, which is not persistent.
             Action::Start => {
                 while let Some(message) = take(&mut self.posted, call.begin, end) {
-                    self.receive(message, PrvIsBlocking(false), sink);
+                    self.receive(message, MessageForm::Nonblocking, sink);
                 }
                 while let Some(message) = take(&mut self.sent, call.begin, end) {
-                    self.send(message, SendMode::Standard, PrvIsBlocking(false), sink);
+                    self.send(message, SendMode::Standard, MessageForm::Nonblocking, sink);
                 }
             }
-            Action::Complete(ask, test) => self.complete(ask, test, sink),
+            Action::Complete(ask, is_test) => self.complete(ask, is_test, sink),
             Action::Collective(collective) => self.push(sink, Event::Collective(*collective, Completion::Blocking)),
             Action::Local => return,
             Action::Nothing => {}
@@ -395,40 +392,31 @@ fn take(messages: &mut BTreeMap<u64, VecDeque<Message>>, begin: u64, end: u64) -
 impl PrvTranslation {
     /// What the function of a value does.
     fn action(&mut self, value: u64, point: &Point) -> Action {
-        use SendMode::{Buffered, Ready, Standard, Synchronous};
         let survey = Arc::clone(&self.survey);
         let Some(name) = survey.names.get(value) else {
             self.notes.add("calls of functions that the .pcf file does not name have no event");
             return Action::Nothing;
         };
-        if is_collective(name) {
-            return self.collective(name, point);
+        if let Some(kind) = functions::collective(name) {
+            return self.collective(kind, point);
+        }
+        if let Some((ask, is_test)) = functions::completion(name) {
+            return Action::Complete(ask, is_test);
+        }
+        // The messages of its starts say what a persistent request is.
+        match (functions::send(name), functions::receive(name)) {
+            (Some((_, MessageForm::Persistent)), _) | (_, Some(MessageForm::Persistent)) => return Action::Nothing,
+            (Some((mode, form)), _) => return Action::Send(mode, form),
+            (None, Some(form)) => return Action::Recv(form),
+            (None, None) => {}
         }
         match name {
             "Init" | "Init_thread" => Action::Init,
             "Finalize" => Action::Finalize,
-            "Send" => Action::Send(Standard, PrvIsBlocking(true)),
-            "Bsend" => Action::Send(Buffered, PrvIsBlocking(true)),
-            "Ssend" => Action::Send(Synchronous, PrvIsBlocking(true)),
-            "Rsend" => Action::Send(Ready, PrvIsBlocking(true)),
-            "Isend" => Action::Send(Standard, PrvIsBlocking(false)),
-            "Ibsend" => Action::Send(Buffered, PrvIsBlocking(false)),
-            "Issend" => Action::Send(Synchronous, PrvIsBlocking(false)),
-            "Irsend" => Action::Send(Ready, PrvIsBlocking(false)),
-            "Recv" | "Mrecv" => Action::Recv(PrvIsBlocking(true)),
-            "Irecv" | "Imrecv" => Action::Recv(PrvIsBlocking(false)),
+            "Mrecv" => Action::Recv(MessageForm::Blocking),
+            "Imrecv" => Action::Recv(MessageForm::Nonblocking),
             "Sendrecv" | "Sendrecv_replace" => Action::Sendrecv,
             "Start" | "Startall" => Action::Start,
-            "Wait" => Action::Complete(Quantifier::Single, IsTest(false)),
-            "Waitall" => Action::Complete(Quantifier::All, IsTest(false)),
-            "Waitany" => Action::Complete(Quantifier::Any, IsTest(false)),
-            "Waitsome" => Action::Complete(Quantifier::Some, IsTest(false)),
-            "Test" => Action::Complete(Quantifier::Single, IsTest(true)),
-            "Testall" => Action::Complete(Quantifier::All, IsTest(true)),
-            "Testany" => Action::Complete(Quantifier::Any, IsTest(true)),
-            "Testsome" => Action::Complete(Quantifier::Some, IsTest(true)),
-            // The messages of their starts say what they are.
-            "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" | "Recv_init" => Action::Nothing,
             // In vain, or followed by a receive.
             "Iprobe" | "Improbe" | "Probe" | "Mprobe" => Action::Nothing,
             name if is_local(name) => Action::Local,
@@ -439,7 +427,7 @@ impl PrvTranslation {
         }
     }
 
-    fn collective(&mut self, name: &str, point: &Point) -> Action {
+    fn collective(&mut self, kind: CollectiveKind, point: &Point) -> Action {
         let number = self.before.entry(point.comm).or_default();
         let instance = (point.comm, *number);
         *number += 1;
@@ -448,12 +436,12 @@ impl PrvTranslation {
             return Action::Nothing;
         };
         let volumes = self.survey.volumes(instance, members);
-        if matches!(name, "Alltoallv" | "Alltoallw") {
+        if matches!(kind, CollectiveKind::Alltoallv | CollectiveKind::Alltoallw) {
             self.notes.add("calls of MPI_Alltoallv have only sums of their counts: members get shares in proportion");
         }
         let root = self.survey.root(instance, members);
         let (sent, received, me) = (point.sent, point.received, self.me);
-        let call = PrvCall { name, comm: *comm, members, me, root, sent, received, volumes };
+        let call = PrvCall { kind, comm: *comm, members, me, root, sent, received, volumes };
         match call.collective() {
             Some(collective) => Action::Collective(Box::new(collective)),
             None => {
@@ -465,16 +453,10 @@ impl PrvTranslation {
 }
 
 impl PrvTranslation {
-    fn send(
-        &mut self,
-        message: Message,
-        mode: SendMode,
-        PrvIsBlocking(blocking): PrvIsBlocking,
-        sink: &mut PrvSink<'_>,
-    ) {
+    fn send(&mut self, message: Message, mode: SendMode, form: MessageForm, sink: &mut PrvSink<'_>) {
         let outgoing = message.outgoing();
         let key = RequestKey { from: Some(self.me), to: outgoing.to, tag: Some(outgoing.tag) };
-        let completion = if blocking {
+        let completion = if form == MessageForm::Blocking {
             Completion::Blocking
         } else {
             self.made += 1;
@@ -484,10 +466,10 @@ impl PrvTranslation {
         self.push(sink, Event::Send(mode, outgoing, completion));
     }
 
-    fn receive(&mut self, message: Message, PrvIsBlocking(blocking): PrvIsBlocking, sink: &mut PrvSink<'_>) {
+    fn receive(&mut self, message: Message, form: MessageForm, sink: &mut PrvSink<'_>) {
         let incoming = message.incoming();
         let key = RequestKey { from: incoming.from, to: self.me, tag: incoming.tag };
-        let completion = if blocking {
+        let completion = if form == MessageForm::Blocking {
             Completion::Blocking
         } else {
             self.made += 1;
@@ -499,7 +481,7 @@ impl PrvTranslation {
 
     /// Completes the receives whose messages came in a call. The trace does not say which sends a call completes: one for all
     /// requests completes all, and another one the oldest, if no receive completes in it.
-    fn complete(&mut self, ask: Quantifier, IsTest(is_test): IsTest, sink: &mut PrvSink<'_>) {
+    fn complete(&mut self, ask: Quantifier, is_test: bool, sink: &mut PrvSink<'_>) {
         let later = self.receiving.split_off(&sink.end.saturating_add(1));
         let mut done: Vec<u64> = std::mem::replace(&mut self.receiving, later).into_values().flatten().collect();
         if ask == Quantifier::All {

@@ -14,14 +14,15 @@ mod timed_calls;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use thiserror::Error;
 use titr_common::collectives::Selection;
-use titr_common::event::Event;
+use titr_common::event::{Completion, Event, Rank, RequestId};
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{Fault, Place};
+use titr_common::program::{Communicators, Fault, Place, Template};
 use titr_common::timeline::State;
-use titr_common::trace::{Trace, TraceError};
+use titr_common::trace::{EventSource, RankStream, Trace, TraceError};
 use titr_common::units::Bytes;
 
 pub(crate) use message_pairs::{Channel, MessagePairs};
@@ -78,6 +79,41 @@ pub enum ConvertError {
     /// Names the file.
     #[error("{0}")]
     Output(#[from] io::Error),
+}
+
+impl ConvertError {
+    /// A fault in the event of `rank` that was read last from its stream.
+    pub(crate) fn at(rank: Rank, stream: &RankStream, fault: Fault) -> Self {
+        let location = stream.location();
+        let line = stream.path().zip(location.line);
+        let place = Place { rank, thread: location.thread, event: stream.events(), line };
+        Self::Event { place: Box::new(place), fault: Box::new(fault) }
+    }
+}
+
+/// The persistent request that an event sets up, and the operation that each start of it starts.
+pub(crate) fn set_up(
+    rank: Rank,
+    event: &Event,
+    communicators: &mut Communicators,
+) -> Result<Option<(RequestId, Template)>, Fault> {
+    Ok(if let Event::Send(mode, message, Completion::Persistent(id)) = event {
+        Some((*id, Template::Send(*mode, *message)))
+    } else if let Event::Recv(message, Completion::Persistent(id)) = event {
+        Some((*id, Template::Receive(*message)))
+    } else if let Event::Collective(call, Completion::Persistent(id)) = event {
+        let index = communicators.find(rank, call.comm)?;
+        let part = communicators.begin(index, rank, call)?;
+        Some((*id, Template::Collective(Rc::new(call.clone()), part)))
+    } else if let Event::Neighborhood(call, Completion::Persistent(id)) = event {
+        let index = communicators.find(rank, call.comm)?;
+        let part = communicators.begin_neighborhood(index, rank)?;
+        Some((*id, Template::Neighbor(Rc::new(call.clone()), part)))
+    } else if let Event::Partitioned(call) = event {
+        call.sets_up().map(|(id, bytes)| (id, Template::Partitioned(bytes)))
+    } else {
+        None
+    })
 }
 
 /// The name of the function, such as `MPI_Isend`; empty for an event that is no call.

@@ -7,9 +7,9 @@ use std::io::Error;
 use std::mem;
 
 use titr_common::event::{Annotation, CommCall, Event, Rank, Span, ThreadId};
-use titr_common::program::{Fault, Place};
+use titr_common::program::Fault;
 use titr_common::trace::manifest::Clock;
-use titr_common::trace::{EventSource, RankStream, Trace};
+use titr_common::trace::{RankStream, Trace};
 
 use super::ConvertError;
 use crate::input::notes::Notes;
@@ -129,9 +129,6 @@ impl TimedCalls {
 
     /// The error of the call that was read last.
     pub(super) fn fault(&self, fault: Fault) -> ConvertError {
-        let location = self.stream.location();
-        let line = self.stream.path().zip(location.line);
-        let place = Place { rank: self.rank, thread: location.thread, event: self.stream.events(), line };
-        ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
+        ConvertError::at(self.rank, &self.stream, fault)
     }
 }

@@ -13,6 +13,7 @@ use super::chunks::RecordBody;
 use super::definitions::{ArchiveDefinitions, ITSELF, UNDEFINED, WORLD};
 use crate::input::otf2::functions::number_of;
 use crate::input::otf2::volumes::{Amounts, describes};
+use crate::output::set_up;
 
 /// The root of a collective between two groups: the rank itself, and a rank of the own group.
 const MYSELF: u32 = 0xffff_fffe;
@@ -118,9 +119,13 @@ impl<'a> CallTranslation<'a> {
 
     pub(super) fn call(&mut self, event: &Event, definitions: &mut ArchiveDefinitions) -> Result<CallRecords, Fault> {
         let mut call = CallRecords::default();
+        if let Some((id, template)) = set_up(self.rank, event, self.communicators)? {
+            self.requests.add_persistent(id, template)?;
+            return Ok(call);
+        }
         match event {
             Event::Init | Event::Finalize | Event::Test(_, None) => call.is_described = true,
-            Event::Send(mode, message, completion) => match completion {
+            Event::Send(_, message, completion) => match completion {
                 Completion::Blocking => {
                     call.add(14, self.outgoing(message, definitions)?);
                     call.is_described = true;
@@ -131,9 +136,7 @@ impl<'a> CallTranslation<'a> {
                     call.add(15, self.outgoing(message, definitions)?.u64(active));
                     call.is_described = id.is_some();
                 }
-                Completion::Persistent(id) => {
-                    self.requests.add_persistent(*id, Template::Send(*mode, *message))?;
-                }
+                Completion::Persistent(_) => {}
             },
             Event::Recv(message, completion) => match completion {
                 Completion::Blocking => call.is_described = self.receive(message, None, &mut call, definitions)?,
@@ -142,7 +145,7 @@ impl<'a> CallTranslation<'a> {
                     let active = self.begin(*id, key, PendingOperation::Receive(*message))?;
                     call.add(17, RecordBody::default().u64(active));
                 }
-                Completion::Persistent(id) => self.requests.add_persistent(*id, Template::Receive(*message))?,
+                Completion::Persistent(_) => {}
             },
             Event::Sendrecv(sent, received) => {
                 call.is_described = sent.is_some() || received.is_some();
@@ -171,26 +174,10 @@ impl<'a> CallTranslation<'a> {
                     self.requests.add(*id, Some(OpenOperation { name, operation }))?;
                     call.add(85, RecordBody::default().u64(name));
                 }
-                Completion::Persistent(id) => {
-                    let index = self.communicators.find(self.rank, collective.comm)?;
-                    let part = self.communicators.begin(index, self.rank, collective)?;
-                    self.requests.add_persistent(*id, Template::Collective(Rc::new(collective.clone()), part))?;
-                }
+                Completion::Persistent(_) => {}
             },
-            Event::Neighborhood(collective, completion) => match completion {
-                Completion::Blocking => {}
-                Completion::Request(id) => self.requests.add(*id, None)?,
-                Completion::Persistent(id) => {
-                    let index = self.communicators.find(self.rank, collective.comm)?;
-                    let part = self.communicators.begin_neighborhood(index, self.rank)?;
-                    self.requests.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone()), part))?;
-                }
-            },
-            Event::Partitioned(partitioned) => {
-                if let Some((id, bytes)) = partitioned.sets_up() {
-                    self.requests.add_persistent(id, Template::Partitioned(bytes))?;
-                }
-            }
+            Event::Neighborhood(_, Completion::Request(id)) => self.requests.add(*id, None)?,
+            Event::Neighborhood(..) | Event::Partitioned(_) => {}
             Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
                 event.starts().iter().try_for_each(|&id| self.requests.add(id, None))?;
             }

@@ -19,9 +19,9 @@ use std::path::Path;
 use titr_common::event::Rank;
 use titr_common::format::{count, counted, plural};
 use titr_common::output::{OutputDirectory, OutputFile, named};
-use titr_common::program::{Communicators, Place};
+use titr_common::program::Communicators;
+use titr_common::trace::Trace;
 use titr_common::trace::manifest::Mode;
-use titr_common::trace::{EventSource, Trace};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use crate::input::otf2::own::CREATOR;
@@ -82,19 +82,14 @@ fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertErro
         let mut records = RankRecords::begin(rank, &mut definitions, &mut communicators, &folder, times, &mut written)?;
         let mut events = trace.stream(rank)?;
         while let Some(event) = events.next_event()? {
-            let location = events.location();
-            records.switch(location.thread)?;
+            records.switch(events.location().thread)?;
             records.event(&event).map_err(|failure| match failure {
                 EventFailure::Output(error) => error.into(),
                 EventFailure::Graph => {
                     let what = format!("rank {}: a graph cannot be written as OTF2, whose events are in order", rank.0);
                     ConvertError::Output(Error::other(what))
                 }
-                EventFailure::Fault(fault) => {
-                    let line = events.path().zip(location.line);
-                    let place = Place { rank, thread: location.thread, event: events.events(), line };
-                    ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
-                }
+                EventFailure::Fault(fault) => ConvertError::at(rank, &events, fault),
             })?;
         }
         records.finish()?;

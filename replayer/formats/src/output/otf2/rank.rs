@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 
+use thiserror::Error;
 use titr_common::event::{Annotation, Event, Mark, Rank, Span, ThreadId};
 use titr_common::grammar::write_event;
 use titr_common::program::{Communicators, Fault};
@@ -21,23 +22,14 @@ use crate::output::function_name;
 const MOST_COUNTED: f64 = (1_u64 << 53) as f64;
 
 /// The reason why an event cannot be written.
+#[derive(Debug, Error)]
 pub(super) enum EventFailure {
-    Fault(Fault),
-    Output(io::Error),
-    /// The event is part of a graph.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error(transparent)]
+    Output(#[from] io::Error),
+    #[error("the event is part of a graph")]
     Graph,
-}
-
-impl From<Fault> for EventFailure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<io::Error> for EventFailure {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
 }
 
 /// Counts of a conversion.

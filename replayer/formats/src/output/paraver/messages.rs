@@ -1,13 +1,11 @@
 //! The messages of a rank, and the requests of those that do not block.
 
-use std::rc::Rc;
-
 use titr_common::event::{
     CommId, Completed, Completion, Event, Incoming, Outgoing, Rank, RequestId, RequestKey, Tag, ThreadId,
 };
 use titr_common::program::{Communicators, Fault, RequestTable, Template};
 
-use crate::output::{Channel, MessagePairs};
+use crate::output::{Channel, MessagePairs, set_up};
 
 /// The sender's end of a message: the time of its call.
 #[derive(Clone, Copy, Debug)]
@@ -89,10 +87,13 @@ impl PrvRequests {
         communicators: &mut Communicators,
         messages: &mut PrvMessages,
     ) -> Result<(), Fault> {
+        if let Some((id, template)) = set_up(rank, event, communicators)? {
+            return self.table.add_persistent(id, template);
+        }
         let mut ends = PrvEnds { rank, span, communicators, messages };
         match event {
-            Event::Send(mode, message, completion) => match completion {
-                Completion::Persistent(id) => self.table.add_persistent(*id, Template::Send(*mode, *message)),
+            Event::Send(_, message, completion) => match completion {
+                Completion::Persistent(_) => Ok(()),
                 Completion::Request(Some(id)) => {
                     self.table.add(*id, None)?;
                     ends.send(message)
@@ -107,7 +108,7 @@ impl PrvRequests {
             Event::Recv(message, completion) => {
                 let posted = posted(message, span);
                 match completion {
-                    Completion::Persistent(id) => self.table.add_persistent(*id, Template::Receive(*message)),
+                    Completion::Persistent(_) => Ok(()),
                     Completion::Request(Some(id)) => self.table.add(*id, Some(posted)),
                     Completion::Request(None) => {
                         let key = RequestKey { from: message.from, to: rank, tag: message.tag };
@@ -127,31 +128,13 @@ impl PrvRequests {
                 posted.map_or(Ok(()), |posted| ends.receive(posted))
             }
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => self.complete(completed, &mut ends),
-            Event::Collective(collective, completion) => match completion {
-                Completion::Blocking => Ok(()),
-                Completion::Request(id) => self.table.add(*id, None),
-                Completion::Persistent(id) => {
-                    let index = ends.communicators.find(rank, collective.comm)?;
-                    let part = ends.communicators.begin(index, rank, collective)?;
-                    self.table.add_persistent(*id, Template::Collective(Rc::new(collective.clone()), part))
-                }
-            },
-            Event::Neighborhood(collective, completion) => match completion {
-                Completion::Blocking => Ok(()),
-                Completion::Request(id) => self.table.add(*id, None),
-                Completion::Persistent(id) => {
-                    let index = ends.communicators.find(rank, collective.comm)?;
-                    let part = ends.communicators.begin_neighborhood(index, rank)?;
-                    self.table.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone()), part))
-                }
-            },
-            Event::Partitioned(partitioned) => match partitioned.sets_up() {
-                Some((id, bytes)) => self.table.add_persistent(id, Template::Partitioned(bytes)),
-                None => Ok(()),
-            },
+            Event::Collective(_, Completion::Request(id)) | Event::Neighborhood(_, Completion::Request(id)) => {
+                self.table.add(*id, None)
+            }
             Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
                 event.starts().iter().try_for_each(|&id| self.table.add(id, None))
             }
+            Event::Collective(..) | Event::Neighborhood(..) | Event::Partitioned(_) => Ok(()),
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Probe(_) => Ok(()),
             Event::Iprobe(..) | Event::Test(_, None) | Event::Matched(..) | Event::Cancel(_) => Ok(()),
             Event::CommCreate(..) | Event::CommFree(_) | Event::Mark(_) => Ok(()),

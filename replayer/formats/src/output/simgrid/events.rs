@@ -1,7 +1,6 @@
 //! Translates the events of a trace, in order, to SimGrid's actions.
 
-use std::rc::Rc;
-
+use thiserror::Error;
 use titr_common::event::{
     CommCall, CommId, Completed, Completion, Event, Group, Quantifier, Rank, RequestId, RequestKey, SendMode, ThreadId,
 };
@@ -14,24 +13,14 @@ use titr_workload::Match;
 use super::request_storage::RequestState;
 use super::translation::{Operation, OperationId, RankState, ThreadBeginning, Translation};
 use super::{Collectives, INDEX, Written};
-use crate::output::ConvertError;
+use crate::output::{ConvertError, set_up};
 
 /// The reason why an event cannot be translated.
+#[derive(Debug, Error)]
+#[error(transparent)]
 pub(super) enum Failure {
-    Fault(Fault),
-    Trace(TraceError),
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        Self::Trace(error)
-    }
+    Fault(#[from] Fault),
+    Trace(#[from] TraceError),
 }
 
 impl<S: EventSource> Translation<'_, S> {
@@ -102,6 +91,9 @@ impl<S: EventSource> Translation<'_, S> {
     }
 
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
+        if let Some((id, template)) = set_up(rank, &event, &mut self.communicators)? {
+            return Ok(self.state(rank).requests.add_persistent(id, template)?);
+        }
         match event {
             Event::Init | Event::Matched(..) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => {}
             // There may be something to be said before.
@@ -124,12 +116,9 @@ impl<S: EventSource> Translation<'_, S> {
             }
             Event::Probe(_) | Event::Iprobe(_, true) => self.differences.probes += 1,
             Event::Iprobe(_, false) | Event::Test(_, None) => {}
-            Event::Send(mode, message, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Send(mode, message))?;
-            }
-            Event::Recv(message, Completion::Persistent(id)) => {
-                self.state(rank).requests.add_persistent(id, Template::Receive(message))?;
-            }
+            Event::Send(.., Completion::Persistent(_)) | Event::Recv(_, Completion::Persistent(_)) => {}
+            Event::Collective(_, Completion::Persistent(_)) | Event::Neighborhood(_, Completion::Persistent(_)) => {}
+            Event::Partitioned(_) => {}
             Event::Start(ids) => ids.into_iter().try_for_each(|id| self.start(rank, id))?,
             Event::RequestFree(id) => self.free(rank, id)?,
             Event::Cancel(id) => self.cancel(rank, id)?,
@@ -149,25 +138,10 @@ impl<S: EventSource> Translation<'_, S> {
                 };
                 self.state(rank).requests.add(id, started)?;
             }
-            Event::Collective(collective, Completion::Persistent(id)) => {
-                let index = self.communicators.find(rank, collective.comm)?;
-                let part = self.communicators.begin(index, rank, &collective)?;
-                self.state(rank).requests.add_persistent(id, Template::Collective(Rc::new(collective), part))?;
-            }
             Event::Neighborhood(call, Completion::Blocking) => self.neighborhood(rank, &call)?,
             Event::Neighborhood(call, Completion::Request(id)) => {
                 let started = self.ineighborhood(rank, &call)?;
                 self.state(rank).requests.add(id, started)?;
-            }
-            Event::Neighborhood(call, Completion::Persistent(id)) => {
-                let index = self.communicators.find(rank, call.comm)?;
-                let part = self.communicators.begin_neighborhood(index, rank)?;
-                self.state(rank).requests.add_persistent(id, Template::Neighbor(Rc::new(call), part))?;
-            }
-            Event::Partitioned(event) => {
-                if let Some((id, bytes)) = event.sets_up() {
-                    self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
-                }
             }
             Event::Other(call) if call.awaits_buffered() => {
                 let buffered = std::mem::take(&mut self.state(rank).buffered);

@@ -1,11 +1,9 @@
 //! The calls of a rank, in order.
 
-use std::path::PathBuf;
-
-use titr_common::event::{Annotation, Event, Message, Span, ThreadId};
+use titr_common::event::{Annotation, Event, Message, Span};
 use titr_common::time::Time;
 use titr_common::trace::manifest::Clock;
-use titr_common::trace::{EventSource, RankStream, TraceError};
+use titr_common::trace::{RankStream, TraceError};
 use titr_common::units::Nanoseconds;
 
 /// A call, with all that the trace says of it.
@@ -22,7 +20,7 @@ pub(super) struct Call {
 
 /// A rank's stream, call by call.
 pub(super) struct Calls {
-    stream: RankStream,
+    pub(super) stream: RankStream,
     clock: Option<Clock>,
     /// The call to come, where its beginning is read.
     begun: Option<Span>,
@@ -75,23 +73,5 @@ impl Calls {
     fn moment(&self, shown: Nanoseconds) -> Time {
         let Nanoseconds(shown) = self.clock.map_or(shown, |clock| clock.at_rank_zero(shown));
         Time(shown.saturating_mul(1000))
-    }
-
-    /// The number of events read.
-    pub(super) fn events(&self) -> u64 {
-        self.stream.events()
-    }
-
-    pub(super) fn path(&self) -> Option<PathBuf> {
-        self.stream.path()
-    }
-
-    /// The thread of the event read last.
-    pub(super) fn thread(&self) -> ThreadId {
-        self.stream.location().thread
-    }
-
-    pub(super) fn line(&self) -> Option<u64> {
-        self.stream.location().line
     }
 }

@@ -11,20 +11,19 @@ mod calls;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
 
 use titr_common::event::{
-    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId, SendMode,
+    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
-use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
+use titr_common::program::{Communicators, Fault, RequestTable, Template};
 use titr_common::time::Time;
 use titr_common::timeline::{Arrow, EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 use titr_common::trace::Trace;
 use titr_common::units::Bytes;
 
-use crate::output::{Channel, ConversionNotes, ConvertError, MessagePairs};
+use crate::output::{Channel, ConversionNotes, ConvertError, MessagePairs, set_up};
 use calls::{Call, Calls};
 
 /// Writes the recorded times of an extended trace, or an excerpt of them, to `path`, in a file that `begin` begins.
@@ -155,12 +154,7 @@ impl Recording {
             .iter()
             .try_for_each(|message| self.message(rank, message, sorter))
             .and_then(|()| call.events.iter().try_for_each(|event| self.event(rank, call, event, sorter)));
-        told.map_err(|fault| {
-            let calls = &self.ranks[rank.0 as usize].calls;
-            let line = calls.path().zip(calls.line());
-            let place = Place { rank, thread: calls.thread(), event: calls.events(), line };
-            ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
-        })
+        told.map_err(|fault| ConvertError::at(rank, &self.ranks[rank.0 as usize].calls.stream, fault))
     }
 
     /// A message that a collective was made of.
@@ -183,11 +177,12 @@ impl Recording {
 
     fn event(&mut self, rank: Rank, call: &Call, event: &Event, sorter: &mut EventSorter) -> Result<(), Fault> {
         let requests = &mut self.ranks[rank.0 as usize].requests;
+        if let Some((id, template)) = set_up(rank, event, &mut self.communicators)? {
+            return requests.add_persistent(id, template);
+        }
         match event {
             Event::Send(_, message, completion) => match completion {
-                Completion::Persistent(id) => {
-                    requests.add_persistent(*id, Template::Send(SendMode::Standard, *message))?
-                }
+                Completion::Persistent(_) => {}
                 Completion::Request(Some(id)) => {
                     requests.add(*id, None)?;
                     self.send(rank, call, *message, sorter)?;
@@ -195,9 +190,8 @@ impl Recording {
                 Completion::Blocking | Completion::Request(None) => self.send(rank, call, *message, sorter)?,
             },
             Event::Recv(message, completion) => match completion {
-                Completion::Persistent(id) => requests.add_persistent(*id, Template::Receive(*message))?,
                 Completion::Request(Some(id)) => requests.add(*id, Some(Active::Receive(*message)))?,
-                Completion::Request(None) => {}
+                Completion::Request(None) | Completion::Persistent(_) => {}
                 Completion::Blocking => self.receive(rank, call, *message, sorter)?,
             },
             Event::Sendrecv(outgoing, incoming) => {
@@ -208,34 +202,9 @@ impl Recording {
                     self.receive(rank, call, *message, sorter)?;
                 }
             }
-            Event::Collective(collective, completion) => match completion {
-                Completion::Persistent(id) => {
-                    let index = self.communicators.find(rank, collective.comm)?;
-                    let part = self.communicators.begin(index, rank, collective)?;
-                    requests.add_persistent(*id, Template::Collective(Rc::new(collective.clone()), part))?;
-                }
-                Completion::Request(id) => {
-                    let active = self.begin(rank, call, *id);
-                    self.ranks[rank.0 as usize].requests.add(*id, Some(active))?;
-                }
-                Completion::Blocking => {}
-            },
-            Event::Neighborhood(collective, completion) => match completion {
-                Completion::Persistent(id) => {
-                    let index = self.communicators.find(rank, collective.comm)?;
-                    let part = self.communicators.begin_neighborhood(index, rank)?;
-                    requests.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone()), part))?;
-                }
-                Completion::Request(id) => {
-                    let active = self.begin(rank, call, *id);
-                    self.ranks[rank.0 as usize].requests.add(*id, Some(active))?;
-                }
-                Completion::Blocking => {}
-            },
-            Event::Partitioned(event) => {
-                if let Some((id, bytes)) = event.sets_up() {
-                    requests.add_persistent(id, Template::Partitioned(bytes))?;
-                }
+            Event::Collective(_, Completion::Request(id)) | Event::Neighborhood(_, Completion::Request(id)) => {
+                let active = self.begin(rank, call, *id);
+                self.ranks[rank.0 as usize].requests.add(*id, Some(active))?;
             }
             Event::OneSided(_) | Event::File(_) => {
                 event.starts().iter().try_for_each(|&id| requests.add(id, None))?;
@@ -271,6 +240,7 @@ impl Recording {
                 self.communicators.create(rank, *call, *parent, group)?;
             }
             Event::CommFree(id) => self.communicators.free(rank, *id)?,
+            Event::Collective(..) | Event::Neighborhood(..) | Event::Partitioned(_) => {}
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
             Event::Probe(_) | Event::Iprobe(..) | Event::Test(_, None) | Event::CommCreate(_, _, None) => {}
             Event::Other(_) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => {}

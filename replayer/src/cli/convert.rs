@@ -92,7 +92,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
         claim((format.files)(output))?;
         (format.convert)(&trace, &rules, output)?
     } else if let Some(format) = timelines().find(|format| format.name == args.to) {
-        claim(format.files(output))?;
+        claim([output.clone()])?;
         if let [first, _, ..] = trace.worlds() {
             let what = "its times and those of the other worlds are of clocks that nobody has compared: a timeline of what \
                         was recorded is of one world; --perfetto and --paje of titr replay draw the replay of all";

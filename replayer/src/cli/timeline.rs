@@ -26,7 +26,7 @@ impl TimelineArgs {
 
     /// The files that are going to be written.
     pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
-        self.0.iter().flat_map(|(format, path)| format.files(path))
+        self.0.iter().map(|(_, path)| path.clone())
     }
 
     /// Whether none is asked for.

@@ -5,7 +5,7 @@
 mod chakra;
 mod dumpi;
 mod functions;
-mod goal;
+pub(crate) mod goal;
 mod liballprof;
 mod no_trace;
 pub(crate) mod notes;

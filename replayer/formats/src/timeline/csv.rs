@@ -10,14 +10,13 @@ use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
-use super::TimelineFormat;
+use super::{Decimal, TimelineFormat};
 
 /// The table.
 pub(super) const CSV: TimelineFormat = TimelineFormat {
     name: "timeline-csv",
     viewers: "scripts and spreadsheets: a table of states, messages and counters, with seconds",
     begin: |path, subject| Ok(Box::new(Table::new(OutputFile::create(path)?, subject)?)),
-    files: |path| vec![path.to_owned()],
 };
 
 struct Table {
@@ -70,16 +69,6 @@ fn quoted(text: &str) -> String {
 
 fn column(job: &str) -> String {
     format!(",{}", quoted(job))
-}
-
-/// Whole picoseconds, shown in seconds.
-struct Decimal(Time);
-
-impl std::fmt::Display for Decimal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Time(picoseconds) = self.0;
-        write!(f, "{}.{:012}", picoseconds / 1_000_000_000_000, picoseconds % 1_000_000_000_000)
-    }
 }
 
 impl TimelineWriter for Table {

@@ -8,9 +8,10 @@ mod perfetto;
 mod protobuf;
 pub mod recorded;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::{fmt, io};
 
+use titr_common::time::Time;
 use titr_common::timeline::{Excerpted, Subject, TimelineWriter};
 
 /// A format that viewers read.
@@ -19,21 +20,13 @@ pub struct TimelineFormat {
     pub name: &'static str,
     /// The programs that read the format.
     pub viewers: &'static str,
-    /// Begins a file, or several with the same name except for the ending.
+    /// Begins a file.
     begin: Begin,
-    /// The files that are written for a path.
-    files: fn(&Path) -> Vec<PathBuf>,
 }
 
 type Begin = fn(&Path, &Subject) -> io::Result<Box<dyn TimelineWriter>>;
 
 impl TimelineFormat {
-    /// The files that are written for `path`: this one, and those that belong beside it.
-    #[must_use]
-    pub fn files(&self, path: &Path) -> Vec<PathBuf> {
-        (self.files)(path)
-    }
-
     /// Begins a file at `path`, with no more in it than the excerpt.
     ///
     /// # Errors
@@ -41,6 +34,16 @@ impl TimelineFormat {
     pub fn begin(&self, path: &Path, subject: &Subject) -> io::Result<Box<dyn TimelineWriter>> {
         let writer = (self.begin)(path, subject)?;
         Ok(if subject.excerpt.is_everything() { writer } else { Box::new(Excerpted::new(writer, subject)) })
+    }
+}
+
+/// Whole picoseconds, shown in seconds.
+struct Decimal(Time);
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Time(picoseconds) = self.0;
+        write!(f, "{}.{:012}", picoseconds / 1_000_000_000_000, picoseconds % 1_000_000_000_000)
     }
 }
 

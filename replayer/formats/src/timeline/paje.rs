@@ -13,7 +13,7 @@ use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
-use super::TimelineFormat;
+use super::{Decimal, TimelineFormat};
 
 /// Events by their number, with their fields.
 const HEADER: &str = "\
@@ -101,7 +101,6 @@ pub(super) const PAJE: TimelineFormat = TimelineFormat {
     name: "paje",
     viewers: "ViTE and pj_dump",
     begin: |path, subject| Ok(Box::new(Paje::new(OutputFile::create(path)?, subject)?)),
-    files: |path| vec![path.to_owned()],
 };
 
 /// A Paje file.
@@ -143,19 +142,9 @@ fn color(activity: Activity) -> &'static str {
     }
 }
 
-/// A time in whole picoseconds, shown in seconds.
-struct Seconds(Time);
-
-impl std::fmt::Display for Seconds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Time(picoseconds) = self.0;
-        write!(f, "{}.{:012}", picoseconds / 1_000_000_000_000, picoseconds % 1_000_000_000_000)
-    }
-}
-
 impl TimelineWriter for Paje {
     fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()> {
-        let at = Seconds(at);
+        let at = Decimal(at);
         let kind = |arrow: Arrow| if arrow.in_collective { 'c' } else { 'm' };
         match event {
             TimelineEvent::Enter(Rank(rank), state) => {
@@ -180,7 +169,7 @@ impl TimelineWriter for Paje {
     }
 
     fn finish(&mut self, end: Time) -> io::Result<()> {
-        writeln!(self.out, "5 {} P p", Seconds(end))?;
+        writeln!(self.out, "5 {} P p", Decimal(end))?;
         self.out.finish()
     }
 }

@@ -21,7 +21,6 @@ pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
     name: "perfetto",
     viewers: "https://ui.perfetto.dev, with counters of the bytes in flight and of the load of links",
     begin: |path, subject| Ok(Box::new(Perfetto::new(OutputFile::create(path)?, subject)?)),
-    files: |path| vec![path.to_owned()],
 };
 
 /// Numbers of the fields that are used.

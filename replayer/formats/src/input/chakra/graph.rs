@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use titr_common::event::{
     Collective, CollectiveKind, CommCall, CommId, Completion, Event, Extent, Group, Incoming, Outgoing, Rank, SendMode,
-    Signature, Tag, Task, Volumes, Wildcard,
+    Signature, Tag, Volumes, Wildcard,
 };
 use titr_common::format::counted;
 use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::node::{COLLECTIVE, Node, Nodes, RECEIVE, SEND};
+use crate::input::goal::TaskWriter;
 
 /// The number of nodes that are appended at a time.
 const BATCH: usize = 256;
@@ -33,8 +34,8 @@ pub(super) struct GraphSource {
     groups: BTreeMap<String, Group>,
     nodes: Vec<GraphNode>,
     ready: VecDeque<u32>,
-    /// The number of tasks; none before the first event.
-    tasks: u64,
+    /// Has no tasks before the first event.
+    writer: TaskWriter,
     appended: usize,
     is_ended: bool,
 }
@@ -64,9 +65,9 @@ impl GraphSource {
             (name.clone(), Group { id, members, remote, tag: Some(Tag(number)) })
         };
         let groups = numbered.map(group).collect();
-        let (nodes, ready) = (Vec::new(), VecDeque::new());
+        let (nodes, ready, writer) = (Vec::new(), VecDeque::new(), TaskWriter::default());
         let mut this =
-            Self { path: path.to_owned(), rank, ranks, groups, nodes, ready, tasks: 0, appended: 0, is_ended: false };
+            Self { path: path.to_owned(), rank, ranks, groups, nodes, ready, writer, appended: 0, is_ended: false };
         this.load()?;
         Ok(this)
     }
@@ -169,31 +170,22 @@ impl GraphSource {
     /// Appends the beginning: `MPI_Init`, on which the first nodes depend, and the communicators.
     fn begin(&mut self, events: &mut LocatedEvents) {
         let dependents = u32::try_from(self.ready.len()).unwrap_or(u32::MAX);
-        events.push(Event::Task(Task { dependents, ..Task::default() }), Location::default());
-        events.push(Event::Init, Location::default());
+        self.writer.init(events, dependents);
         for group in self.groups.values() {
             let made = Event::CommCreate(CommCall::World, CommId::WORLD, Some(group.clone()));
             events.push(made, Location::default());
         }
-        self.tasks = 1;
     }
 
     fn append(&mut self, number: u32, events: &mut LocatedEvents) -> Result<(), TraceError> {
         let node = &mut self.nodes[number as usize];
         let event = std::mem::replace(&mut node.event, NOTHING);
-        let (task, dependents) = (self.tasks, std::mem::take(&mut node.dependents));
-        self.tasks += 1;
+        let (after, dependents) = (std::mem::take(&mut node.after), std::mem::take(&mut node.dependents));
         self.appended += 1;
-        let after = std::mem::take(&mut node.after);
-        let after = if after.is_empty() { vec![0] } else { after };
-        let back = after.iter().map(|&other| u32::try_from(task - other).ok());
-        let Some(ended) = back.collect::<Option<Box<[u32]>>>() else {
+        let count = u32::try_from(dependents.len()).unwrap_or(u32::MAX);
+        let Some(task) = self.writer.task(events, (event, node.core), count, [&after, &[]], None) else {
             return Err(self.error("more than 4294967295 nodes lie between two that depend on each other".to_owned()));
         };
-        let count = u32::try_from(dependents.len()).unwrap_or(u32::MAX);
-        let task_of_node = Task { core: node.core, dependents: count, ended, begun: Box::default() };
-        events.push(Event::Task(task_of_node), Location::default());
-        events.push(event, Location::default());
         for dependent in dependents {
             let other = &mut self.nodes[dependent as usize];
             other.after.push(task);
@@ -215,7 +207,7 @@ impl EventSource for GraphSource {
         if self.is_ended {
             return Ok(false);
         }
-        if self.tasks == 0 {
+        if self.writer.tasks == 0 {
             self.begin(events);
         }
         for _ in 0..BATCH {

@@ -19,16 +19,10 @@ use titr_common::trace::{
     Candidate, EventSource, LocatedEvents, Location, RankSources, Trace, TraceError, TraceFormat,
 };
 
-use super::{GoalKind, GoalOperation, TaskWriter, manifest, untranslated};
+use super::{GoalKind, GoalOperation, HEADER, MAGIC, ORIGIN, RANK, TaskWriter, manifest, untranslated};
 
-/// The magic number, and the one that LogGOPSim writes into a file whose counters it has used up.
-const MAGIC: u64 = 4223;
+/// The magic number that LogGOPSim writes into a file whose counters it has used up.
 const USED_UP: u64 = 2342;
-/// The number of bytes before the table of ranks, and of an entry of it.
-const HEADER: u64 = 14;
-const RANK: u64 = 16;
-/// The byte that places of ranks are counted from.
-const ORIGIN: u64 = 8;
 /// The number of bytes of an operation.
 const OPERATION: usize = 39;
 /// The number of operations that are appended at a time.
@@ -207,7 +201,8 @@ impl BinarySource {
         if self.appended > u64::from(self.operations) {
             return Err(self.bytes.error(at, "more operations begin than the rank has: their requirements are wrong"));
         }
-        let Some(task) = self.writer.operation(events, &operation, dependents, required, None) else {
+        let Some(task) = self.writer.task(events, (operation.event(), operation.core), dependents, required, None)
+        else {
             let what = "more than 4294967295 operations lie between this one and one that it requires";
             return Err(self.bytes.error(at, what));
         };

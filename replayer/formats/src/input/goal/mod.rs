@@ -23,29 +23,41 @@ pub(super) use text::GoalText;
 /// The name of the format.
 const NAME: &str = "GOAL";
 /// Any source, or any tag.
-const ANY: u32 = u32::MAX;
+pub(crate) const ANY: u32 = u32::MAX;
+
+/// The magic number of a binary file.
+pub(crate) const MAGIC: u64 = 4223;
+/// The number of bytes before the table of ranks in a binary file, and of an entry of it.
+pub(crate) const HEADER: u64 = 14;
+pub(crate) const RANK: u64 = 16;
+/// The byte that places of ranks are counted from.
+pub(crate) const ORIGIN: u64 = 8;
 
 /// An operation of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct GoalOperation {
-    kind: GoalKind,
+pub(crate) struct GoalOperation {
+    pub(crate) kind: GoalKind,
     /// The number of bytes, or of nanoseconds.
-    size: u64,
+    pub(crate) size: u64,
     /// The other end of a message; [`ANY`] source.
-    peer: u32,
-    tag: u32,
-    core: u32,
-    interface: u32,
+    pub(crate) peer: u32,
+    pub(crate) tag: u32,
+    pub(crate) core: u32,
+    pub(crate) interface: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GoalKind {
-    Send,
-    Receive,
-    Compute,
+pub(crate) enum GoalKind {
+    Send = 1,
+    Receive = 2,
+    Compute = 3,
 }
 
 impl GoalOperation {
+    pub(crate) fn new(kind: GoalKind, size: u64) -> Self {
+        Self { kind, size, peer: 0, tag: 0, core: 0, interface: 0 }
+    }
+
     /// The same in a trace of titr's.
     fn event(&self) -> Event {
         let &Self { kind, size, peer, tag, .. } = self;
@@ -75,25 +87,25 @@ impl GoalOperation {
 
 /// The tasks of a rank, as they are written: `MPI_Init` is the first.
 #[derive(Debug, Default)]
-struct TaskWriter {
+pub(super) struct TaskWriter {
     /// The number of tasks so far.
-    tasks: u64,
+    pub(super) tasks: u64,
 }
 
 impl TaskWriter {
     /// Appends `MPI_Init`, on which the `roots` operations without requirements depend.
-    fn init(&mut self, events: &mut LocatedEvents, roots: u32) {
+    pub(super) fn init(&mut self, events: &mut LocatedEvents, roots: u32) {
         self.tasks = 1;
         events.push(Event::Task(Task { dependents: roots, ..Task::default() }), Location::default());
         events.push(Event::Init, Location::default());
     }
 
-    /// Appends an operation, and returns the number of its task. `ended` and `begun` are the numbers of tasks that it
+    /// Appends an event on this core, and returns the number of its task. `ended` and `begun` are the numbers of tasks that it
     /// requires; `None` if two tasks are too far apart for their distance to be written.
-    fn operation(
+    pub(super) fn task(
         &mut self,
         events: &mut LocatedEvents,
-        operation: &GoalOperation,
+        (event, core): (Event, u32),
         dependents: u32,
         [ended, begun]: [&[u64]; 2],
         line: Option<u64>,
@@ -104,10 +116,10 @@ impl TaskWriter {
             list.iter().map(|&other| u32::try_from(number - other).ok()).collect()
         };
         let ended = if ended.is_empty() && begun.is_empty() { back(&[0])? } else { back(ended)? };
-        let task = Task { core: operation.core, dependents, ended, begun: back(begun)? };
+        let task = Task { core, dependents, ended, begun: back(begun)? };
         let location = Location { line, ..Location::default() };
         events.push(Event::Task(task), location);
-        events.push(operation.event(), location);
+        events.push(event, location);
         Some(number)
     }
 }

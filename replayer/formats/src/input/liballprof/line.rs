@@ -74,22 +74,8 @@ fn time(text: &[u8]) -> Option<Nanoseconds> {
     Some(Nanoseconds(nanoseconds))
 }
 
-/// The most digits of a number that surely fits.
-const FITTING_DIGITS: usize = 19;
-
 #[inline]
 fn number(text: &[u8]) -> Option<u64> {
-    if text.len() <= FITTING_DIGITS {
-        let mut number = 0;
-        for byte in text {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                return None;
-            }
-            number = number * 10 + u64::from(digit);
-        }
-        return (!text.is_empty()).then_some(number);
-    }
     let add = |sum: u64, &digit: &u8| {
         let digit = digit.checked_sub(b'0').filter(|&digit| digit < 10)?;
         sum.checked_mul(10)?.checked_add(u64::from(digit))

@@ -102,14 +102,8 @@ struct RawRegion {
 impl Definitions {
     /// Reads the definitions of a file.
     pub(super) fn read(path: &Path, chunk: u64) -> Result<Self, TraceError> {
-        let mut records = Otf2Records::open(path, Contents::Definitions, chunk)?;
         let mut raw = Raw::default();
-        while let Some(record) = records.next()? {
-            let kind = record.kind;
-            if raw.add(kind, record.fields).is_none() {
-                return Err(records.malformed(kind));
-            }
-        }
+        Otf2Records::open(path, Contents::Definitions, chunk)?.read_all(|kind, fields| raw.add(kind, fields))?;
         raw.resolve(path)
     }
 

@@ -33,17 +33,12 @@ pub(super) struct Local {
 impl Local {
     /// Reads the local definitions of a location. A location may have none.
     pub(super) fn read(path: &Path, chunk: u64) -> Result<Self, TraceError> {
-        let mut records = match Otf2Records::open(path, Contents::Definitions, chunk) {
+        let records = match Otf2Records::open(path, Contents::Definitions, chunk) {
             Err(TraceError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             opened => opened?,
         };
         let mut this = Self::default();
-        while let Some(record) = records.next()? {
-            let kind = record.kind;
-            if this.add(kind, record.fields).is_none() {
-                return Err(records.malformed(kind));
-            }
-        }
+        records.read_all(|kind, fields| this.add(kind, fields))?;
         this.offsets.sort_by_key(|&(time, _)| time);
         this.offsets.dedup_by_key(|&mut (time, _)| time);
         Ok(this)

@@ -94,6 +94,16 @@ impl Otf2Records {
         Ok(this)
     }
 
+    /// Gives `add` each definition, which returns `None` if its fields are not what OTF2 says.
+    pub(super) fn read_all(mut self, mut add: impl FnMut(u8, Otf2Fields<'_>) -> Option<()>) -> Result<(), TraceError> {
+        while let Some(Otf2Record { kind, fields, .. }) = self.next()? {
+            if add(kind, fields).is_none() {
+                return Err(self.malformed(kind));
+            }
+        }
+        Ok(())
+    }
+
     /// The path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path

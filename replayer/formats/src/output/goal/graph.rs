@@ -4,41 +4,15 @@ use std::io::Write;
 
 use titr_common::event::Rank;
 
-/// The magic number of a binary file.
-const MAGIC: u64 = 4223;
-/// The number of bytes before the places of ranks in a binary file, and of each place.
-const HEADER: u64 = 14;
-const PLACE: u64 = 16;
-/// The byte that places are counted from.
-const ORIGIN: u64 = 8;
-/// Any source, or any tag.
-pub(super) const ANY: u32 = u32::MAX;
+use crate::input::goal::{ANY, GoalKind, GoalOperation, HEADER, MAGIC, ORIGIN, RANK};
 
 /// The operations of a rank. No operation requires a later one.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    operations: Vec<GraphOperation>,
+    /// Each with the end of its requirements.
+    operations: Vec<(GoalOperation, usize)>,
     /// The requirements of all operations, in their order.
     requirements: Vec<Requirement>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GraphOperation {
-    pub(super) kind: GraphOperationKind,
-    /// The number of bytes, or of nanoseconds.
-    pub(super) size: u64,
-    pub(super) peer: u32,
-    pub(super) tag: u32,
-    pub(super) core: u8,
-    /// The end of the operation's requirements.
-    pub(super) requirements: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GraphOperationKind {
-    Send = 1,
-    Receive = 2,
-    Compute = 3,
 }
 
 /// An operation that has to end, or to begin, before another.
@@ -46,12 +20,6 @@ pub(super) enum GraphOperationKind {
 pub(super) enum Requirement {
     Ended(u32),
     Begun(u32),
-}
-
-impl GraphOperation {
-    pub(super) fn new(kind: GraphOperationKind, size: u64) -> Self {
-        Self { kind, size, peer: 0, tag: 0, core: 0, requirements: 0 }
-    }
 }
 
 impl Graph {
@@ -66,26 +34,26 @@ impl Graph {
 
     /// The number of messages that the rank sends.
     pub(super) fn sends(&self) -> u64 {
-        self.operations.iter().filter(|operation| operation.kind == GraphOperationKind::Send).count() as u64
+        self.operations.iter().filter(|(operation, _)| operation.kind == GoalKind::Send).count() as u64
     }
 
     /// The highest core that an operation names.
     pub(super) fn highest_core(&self) -> u8 {
-        self.operations.iter().map(|operation| operation.core).max().unwrap_or(0)
+        self.operations.iter().map(|(operation, _)| operation.core as u8).max().unwrap_or(0)
     }
 
     /// Adds an operation; returns its number.
-    pub(super) fn add(&mut self, operation: GraphOperation, requirements: &[Requirement]) -> u32 {
+    pub(super) fn add(&mut self, operation: GoalOperation, requirements: &[Requirement]) -> u32 {
         self.requirements.extend_from_slice(requirements);
-        self.operations.push(GraphOperation { requirements: self.requirements.len(), ..operation });
+        self.operations.push((operation, self.requirements.len()));
         self.operations.len() as u32 - 1
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&GraphOperation, &[Requirement])> {
+    fn iter(&self) -> impl Iterator<Item = (&GoalOperation, &[Requirement])> {
         let mut begin = 0;
-        self.operations.iter().map(move |operation| {
-            let requirements = &self.requirements[begin..operation.requirements];
-            begin = operation.requirements;
+        self.operations.iter().map(move |(operation, end)| {
+            let requirements = &self.requirements[begin..*end];
+            begin = *end;
             (operation, requirements)
         })
     }
@@ -95,15 +63,15 @@ impl Graph {
         // Writing to a vector cannot fail.
         let _ = writeln!(out, "\nrank {} {{", rank.0);
         for (number, (operation, requirements)) in self.iter().enumerate() {
-            let &GraphOperation { kind, size, peer, tag, core, .. } = operation;
+            let &GoalOperation { kind, size, peer, tag, core, .. } = operation;
             let label = number + 1;
             let any = |number: u32| if number == ANY { "-1".to_owned() } else { number.to_string() };
             let _ = match kind {
-                GraphOperationKind::Send => write!(out, "l{label}: send {size}b to {peer} tag {tag}"),
-                GraphOperationKind::Receive => {
+                GoalKind::Send => write!(out, "l{label}: send {size}b to {peer} tag {tag}"),
+                GoalKind::Receive => {
                     write!(out, "l{label}: recv {size}b from {} tag {}", any(peer), any(tag))
                 }
-                GraphOperationKind::Compute => write!(out, "l{label}: calc {size}"),
+                GoalKind::Compute => write!(out, "l{label}: calc {size}"),
             };
             if core > 0 {
                 let _ = write!(out, " cpu {core}");
@@ -162,7 +130,7 @@ impl Graph {
             word(operation.peer as usize, out);
             out.extend_from_slice(&operation.size.to_le_bytes());
             word(operation.tag as usize, out);
-            out.extend_from_slice(&[operation.core, 0]);
+            out.extend_from_slice(&[operation.core as u8, 0]);
             for on in [0, 1] {
                 word(counts[number][on] as usize, out);
                 word(first[number][on] as usize, out);
@@ -178,7 +146,7 @@ pub(super) fn header(lengths: &[u64], core: u8) -> Vec<u8> {
     out.extend_from_slice(&MAGIC.to_le_bytes());
     out.extend_from_slice(&(lengths.len() as u32).to_le_bytes());
     out.extend_from_slice(&[core, 0]);
-    let mut begin = HEADER - ORIGIN + PLACE * lengths.len() as u64;
+    let mut begin = HEADER - ORIGIN + RANK * lengths.len() as u64;
     for length in lengths {
         out.extend_from_slice(&begin.to_le_bytes());
         begin += length;

@@ -12,9 +12,13 @@ use titr_common::event::{
 };
 use titr_common::trace::RankStream;
 
-use super::graph::{ANY, Graph, GraphOperation, GraphOperationKind, Requirement};
+use super::graph::{Graph, Requirement};
+use crate::input::goal::{ANY, GoalKind, GoalOperation};
 use crate::output::ConvertError;
 use crate::output::simgrid::ThreadBeginning;
+
+/// The highest core, which LogGOPSim keeps in a byte.
+const HIGHEST_CORE: u32 = u8::MAX as u32;
 
 /// The state of a program.
 #[derive(Default)]
@@ -124,11 +128,11 @@ impl Program {
         let whole = all.round().max(0.0);
         self.rest = if self.task.is_none() { all - whole } else { 0.0 };
         if whole > 0.0 || self.task.is_some() {
-            self.blocking(GraphOperation::new(GraphOperationKind::Compute, whole as u64), graph);
+            self.blocking(GoalOperation::new(GoalKind::Compute, whole as u64), graph);
         }
     }
 
-    fn blocking(&mut self, operation: GraphOperation, graph: &mut Graph) {
+    fn blocking(&mut self, operation: GoalOperation, graph: &mut Graph) {
         if let Some(task) = self.task.take() {
             return self.task(operation, &task, graph);
         }
@@ -137,7 +141,7 @@ impl Program {
         self.next.push(Requirement::Ended(number));
     }
 
-    fn nonblocking(&mut self, operation: GraphOperation, key: RequestKey, graph: &mut Graph) {
+    fn nonblocking(&mut self, operation: GoalOperation, key: RequestKey, graph: &mut Graph) {
         let number = graph.add(self.on_core(operation), &self.next);
         self.next.clear();
         self.next.push(Requirement::Begun(number));
@@ -145,8 +149,8 @@ impl Program {
     }
 
     /// The operation on the core of its thread.
-    fn on_core(&self, operation: GraphOperation) -> GraphOperation {
-        GraphOperation { core: u8::try_from(self.thread.0).unwrap_or(u8::MAX), ..operation }
+    fn on_core(&self, operation: GoalOperation) -> GoalOperation {
+        GoalOperation { core: self.thread.0.min(HIGHEST_CORE), ..operation }
     }
 
     /// The next call requires the end of an operation.
@@ -157,14 +161,14 @@ impl Program {
         }
     }
 
-    fn task(&mut self, operation: GraphOperation, task: &Task, graph: &mut Graph) {
+    fn task(&mut self, operation: GoalOperation, task: &Task, graph: &mut Graph) {
         let number = self.tasks.len();
         let of = |back: u32| number.checked_sub(back as usize).and_then(|task| self.tasks.get(task).copied().flatten());
         let ended = task.ended.iter().filter_map(|&back| of(back)).map(Requirement::Ended);
         let begun = task.begun.iter().filter_map(|&back| of(back)).map(Requirement::Begun);
         let requirements: Vec<Requirement> = ended.chain(begun).collect();
-        let core = u8::try_from(task.core).unwrap_or(u8::MAX);
-        let number = graph.add(GraphOperation { core, ..operation }, &requirements);
+        let core = task.core.min(HIGHEST_CORE);
+        let number = graph.add(GoalOperation { core, ..operation }, &requirements);
         self.tasks.push(Some(number));
     }
 
@@ -176,11 +180,11 @@ impl Program {
     }
 }
 
-fn sent(Outgoing { to, tag, bytes, .. }: Outgoing) -> GraphOperation {
-    GraphOperation { peer: to.0, tag: tag.0.cast_unsigned(), ..GraphOperation::new(GraphOperationKind::Send, bytes.0) }
+fn sent(Outgoing { to, tag, bytes, .. }: Outgoing) -> GoalOperation {
+    GoalOperation { peer: to.0, tag: tag.0.cast_unsigned(), ..GoalOperation::new(GoalKind::Send, bytes.0) }
 }
 
-fn received(Incoming { from, tag, bytes, .. }: Incoming) -> GraphOperation {
+fn received(Incoming { from, tag, bytes, .. }: Incoming) -> GoalOperation {
     let (peer, tag) = (from.map_or(ANY, |from| from.0), tag.map_or(ANY, |tag| tag.0.cast_unsigned()));
-    GraphOperation { peer, tag, ..GraphOperation::new(GraphOperationKind::Receive, bytes.0) }
+    GoalOperation { peer, tag, ..GoalOperation::new(GoalKind::Receive, bytes.0) }
 }

@@ -39,8 +39,6 @@ pub(super) struct ArchiveCounts {
     pub sent: u64,
     pub received: u64,
     pub collectives: u64,
-    /// Calls that the archive has as text as well.
-    pub told: u64,
     /// Messages of collectives that the archive has not.
     pub left_out: u64,
     /// The latest time.
@@ -262,7 +260,6 @@ impl<'a> RankRecords<'a> {
                 self.thread.lines.extend(COUNTED.bytes().chain([b'\n']));
             }
             self.line(event);
-            self.written.told += 1;
         }
         let (begin, end) = self.thread.span.take().unwrap_or((self.thread.now, self.thread.now));
         self.thread.now = begin;

@@ -23,7 +23,7 @@ use titr_common::trace::Trace;
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use body::PrvBody;
 use communicators::PrvCommunicators;
-use program::PrvProgram;
+use program::{PrvProgram, WrittenProgram};
 
 pub(super) const PARAVER: OutputFormat = OutputFormat {
     name: "paraver",
@@ -41,14 +41,7 @@ pub(super) const PARAVER: OutputFormat = OutputFormat {
     },
 };
 
-/// The outcome of a conversion.
-struct WrittenPrv {
-    calls: u64,
-    messages: u64,
-    differences: Vec<String>,
-}
-
-fn convert(trace: &Trace, path: &Path, body: &Path) -> Result<WrittenPrv, ConvertError> {
+fn convert(trace: &Trace, path: &Path, body: &Path) -> Result<WrittenProgram, ConvertError> {
     let [path, config, rows] = files(path);
     let [mut output, mut config, mut rows] =
         [OutputFile::create(&path)?, OutputFile::create(&config)?, OutputFile::create(&rows)?];
@@ -68,7 +61,7 @@ fn convert(trace: &Trace, path: &Path, body: &Path) -> Result<WrittenPrv, Conver
     let threads: Vec<_> = threads.flat_map(|(rank, &all)| (0..all).map(move |thread| name(rank, thread))).collect();
     write_rows(&mut rows, &ranks, &threads)?;
     [&mut output, &mut config, &mut rows].into_iter().try_for_each(OutputFile::finish)?;
-    Ok(WrittenPrv { calls: ended.calls, messages: ended.messages, differences: ended.differences })
+    Ok(ended)
 }
 
 fn write_header(out: &mut impl Write, threads: &[u32], end: u64, communicators: &PrvCommunicators) -> io::Result<()> {

@@ -139,7 +139,7 @@ impl Recording {
             let next = self.order.first().map(|&(next, _)| next);
             sorter.flush_until(begun.into_iter().chain(next).min().unwrap_or(call.to));
         }
-        let (messages, lost) = (self.channels.messages(), self.channels.end(&mut sorter));
+        let (messages, lost) = (self.channels.messages, self.channels.end(&mut sorter));
         sorter.finish(&[])?;
         Ok(TimelineStats { calls, messages, lost })
     }
@@ -314,15 +314,11 @@ impl Recording {
 #[derive(Debug, Default)]
 struct Channels {
     pairs: MessagePairs<(Arrow, Time), Time>,
+    /// The number of messages that have departed.
     messages: u64,
 }
 
 impl Channels {
-    /// The number of messages that have departed.
-    fn messages(&self) -> u64 {
-        self.messages
-    }
-
     fn depart(&mut self, channel: Channel, at: Time, bytes: Bytes, sorter: &mut EventSorter) {
         self.messages += 1;
         let Channel { context, from, to, .. } = channel;

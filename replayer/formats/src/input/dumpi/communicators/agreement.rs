@@ -19,7 +19,8 @@ use crate::input::dumpi::file::DumpiRankFile;
 pub(in crate::input::dumpi) struct Agreement {
     world: Arc<[Rank]>,
     ranks: Vec<RankCalls>,
-    meetings: FxHashMap<DumpiPlace, SplitCall>,
+    /// Those who have come to a call and wait.
+    meetings: FxHashMap<DumpiPlace, Vec<DumpiArrival>>,
     /// The sides of inter-communicators whose other side has not come yet, by tag and leaders.
     sides: FxHashMap<(i32, Rank, Rank), Side>,
     /// Communicators by where they are made, and the first member.
@@ -56,11 +57,8 @@ struct RankCalls {
     made: Vec<Made>,
 }
 
-/// Those who have come to a call and wait.
-#[derive(Default)]
-struct SplitCall {
-    come: Vec<(Rank, Make, Handle)>,
-}
+/// One who has come to a call.
+type DumpiArrival = (Rank, Make, Handle);
 
 impl Agreement {
     pub(super) fn new(ranks: u32) -> Self {
@@ -249,12 +247,12 @@ impl Agreement {
             }
         }
         let meeting = self.meetings.entry(place).or_default();
-        meeting.come.push((me, make.clone(), new));
+        meeting.push((me, make.clone(), new));
         let expected = parent.members.len() + if matches!(make, Make::Merge { .. }) { parent.remote.len() } else { 0 };
-        if matches!(make, Make::Between { .. }) || meeting.come.len() < expected {
+        if matches!(make, Make::Between { .. }) || meeting.len() < expected {
             return Ok(None);
         }
-        let SplitCall { come } = self.meetings.remove(&place).unwrap_or_default();
+        let come = self.meetings.remove(&place).unwrap_or_default();
         match make {
             Make::Merge { .. } => self.merge(parent, place, &come)?,
             _ => self.split(parent, place, &come)?,
@@ -281,12 +279,7 @@ impl Agreement {
     }
 
     /// Groups those who have split a communicator by colour, and orders each group by key.
-    fn split(
-        &mut self,
-        parent: &DumpiCommunicator,
-        place: DumpiPlace,
-        come: &[(Rank, Make, Handle)],
-    ) -> Result<(), String> {
+    fn split(&mut self, parent: &DumpiCommunicator, place: DumpiPlace, come: &[DumpiArrival]) -> Result<(), String> {
         let places: FxHashMap<Rank, usize> = parent.members.iter().enumerate().map(|(at, &rank)| (rank, at)).collect();
         let mut order = Vec::new();
         for (rank, make, new) in come {
@@ -315,15 +308,10 @@ impl Agreement {
     }
 
     /// Merges the two groups of an inter-communicator: that which is not high comes first.
-    fn merge(
-        &mut self,
-        parent: &DumpiCommunicator,
-        place: DumpiPlace,
-        come: &[(Rank, Make, Handle)],
-    ) -> Result<(), String> {
+    fn merge(&mut self, parent: &DumpiCommunicator, place: DumpiPlace, come: &[DumpiArrival]) -> Result<(), String> {
         let (one, other) = (&parent.members, &parent.remote);
         let is_high = |group: &[Rank]| {
-            let high = |(rank, make, _): &(Rank, Make, Handle)| {
+            let high = |(rank, make, _): &DumpiArrival| {
                 matches!(make, Make::Merge { is_high: true }) && group.first() == Some(rank)
             };
             come.iter().any(high)
@@ -373,15 +361,15 @@ impl Agreement {
                 grid: Arc::default(),
             };
             self.made.insert((place, Rank(0)), Arc::new(comm));
-            let come = self.meetings.remove(&place).unwrap_or_default().come;
+            let come = self.meetings.remove(&place).unwrap_or_default();
             self.runnable.extend(come.into_iter().map(|(rank, ..)| rank));
         }
         Ok(())
     }
 
     /// The error that not all ranks come to a call.
-    fn stuck(&self, files: &[DumpiRankFile], place: DumpiPlace, meeting: &SplitCall) -> TraceError {
-        let waiting = meeting.come.first();
+    fn stuck(&self, files: &[DumpiRankFile], place: DumpiPlace, meeting: &[DumpiArrival]) -> TraceError {
+        let waiting = meeting.first();
         let (rank, name) = waiting.map_or((Rank(0), ""), |(rank, make, _)| {
             (
                 *rank,
@@ -389,7 +377,7 @@ impl Agreement {
             )
         });
         let record = self.ranks[rank.0 as usize].calls.front().map_or(0, |&(_, record)| record);
-        let come: FxHashSet<Rank> = meeting.come.iter().map(|&(rank, ..)| rank).collect();
+        let come: FxHashSet<Rank> = meeting.iter().map(|&(rank, ..)| rank).collect();
         let absent = self.world.iter().find(|rank| {
             let at = rank.0 as usize;
             !come.contains(rank) && self.ranks[at].before.get(&place.identity).copied().unwrap_or(0) <= place.before

@@ -9,7 +9,7 @@ mod handles;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use titr_common::event::{CommCall, Rank, Tag};
 use titr_common::trace::TraceError;
 
@@ -69,19 +69,17 @@ pub(super) fn of_all(files: &[DumpiRankFile]) -> Result<Vec<Arc<[Made]>>, TraceE
     agreement.reach(files)
 }
 
-/// Values that are equal share their memory.
+/// Lists that are equal share their memory.
 #[derive(Default)]
-struct DumpiShared {
-    lists: FxHashMap<Arc<[Rank]>, ()>,
-}
+struct DumpiShared(FxHashSet<Arc<[Rank]>>);
 
 impl DumpiShared {
     fn list(&mut self, list: &[Rank]) -> Arc<[Rank]> {
-        if let Some((known, ())) = self.lists.get_key_value(list) {
+        if let Some(known) = self.0.get(list) {
             return Arc::clone(known);
         }
         let shared: Arc<[Rank]> = list.into();
-        self.lists.insert(Arc::clone(&shared), ());
+        self.0.insert(Arc::clone(&shared));
         shared
     }
 }

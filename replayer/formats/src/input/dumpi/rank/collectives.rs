@@ -13,6 +13,7 @@ use crate::input::dumpi::functions::DumpiFunction;
 const ROOT: i32 = -2;
 
 /// The data in one of the two buffers.
+#[derive(Clone)]
 enum Blocks {
     None,
     /// One block, or equal ones.
@@ -73,7 +74,7 @@ impl DumpiTranslation {
                 (call.recv.own(sides.members.iter().position(|&rank| rank == self.me), signature.send), call.recv)
             }
             (false, true) if only_root_gives => (
-                call.send.copy(),
+                call.send.clone(),
                 call.send.own(sides.members.iter().position(|&rank| rank == self.me), signature.recv),
             ),
             _ => (call.send, call.recv),
@@ -87,7 +88,7 @@ impl DumpiTranslation {
         let computes = signature.reduces && has_part && !(is_between && is_root && call.root.is_some());
         let all = recv.per_member().iter().fold(send.each().0, |all, bytes| all.saturating_add(bytes.0));
         let elements = if computes { all.checked_div(element.0).unwrap_or(0) } else { 0 };
-        let is_commutative = call.operation.is_none_or(|operation| !self.ordered_operations.contains_key(&operation));
+        let is_commutative = call.operation.is_none_or(|operation| !self.ordered_operations.contains(&operation));
         let work = Instructions(elements as f64);
         let element = Bytes(element.0.max(1));
         Ok(Collective { comm, kind, root, send, recv, element, work, is_commutative })
@@ -96,10 +97,9 @@ impl DumpiTranslation {
     /// The volumes in a buffer, and the size of an element.
     fn volumes(&self, blocks: &Blocks, extent: Extent, is_used: bool, members: usize) -> Translated<(Volumes, Bytes)> {
         let types = &self.datatypes;
+        let blocks = if is_used { blocks } else { &Blocks::None };
         Ok(match (blocks, extent) {
             (_, Extent::None) => (Volumes::None, Bytes(1)),
-            (_, Extent::Each) if !is_used => (Volumes::Each(Bytes(0)), Bytes(1)),
-            (_, Extent::PerMember) if !is_used => (Volumes::PerMember(vec![Bytes(0); members]), Bytes(1)),
             (&Blocks::Equal(count, datatype), Extent::Each) => {
                 (Volumes::Each(Bytes(types.volume(count, datatype)?)), Bytes(element(types, datatype)))
             }
@@ -142,22 +142,13 @@ impl Blocks {
         }
     }
 
-    fn copy(&self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::Equal(count, datatype) => Self::Equal(*count, *datatype),
-            Self::Each(counts, datatype) => Self::Each(counts.clone(), *datatype),
-            Self::Typed(counts, datatypes) => Self::Typed(counts.clone(), datatypes.clone()),
-        }
-    }
-
     /// The data of the other buffer, which is in this one: all of it, or the own block.
     fn own(&self, me: Option<usize>, extent: Extent) -> Self {
         match (self, extent) {
             (Self::Each(counts, datatype), Extent::Each) => {
                 Self::Equal(me.and_then(|me| counts.get(me)).copied().unwrap_or(0), *datatype)
             }
-            _ => self.copy(),
+            _ => self.clone(),
         }
     }
 }

@@ -9,7 +9,7 @@ mod one_sided;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{CommId, Event, Other, Rank, Span, ThreadId};
 use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
@@ -88,7 +88,7 @@ struct DumpiTranslation {
     requests: Requests<u16>,
     windows: DumpiWindows,
     /// Operations of the program that are not commutative.
-    ordered_operations: FxHashMap<u8, ()>,
+    ordered_operations: FxHashSet<u8>,
     threads: Vec<(u16, CallTimes)>,
     /// The time of the first call.
     origin: Option<Nanoseconds>,
@@ -112,7 +112,7 @@ impl DumpiRankSource {
             datatypes: Datatypes::new(&file.sizes),
             requests: Requests::default(),
             windows: DumpiWindows::default(),
-            ordered_operations: FxHashMap::default(),
+            ordered_operations: FxHashSet::default(),
             threads: Vec::new(),
             origin: None,
             nobody: shared.nobody,
@@ -254,7 +254,7 @@ impl DumpiTranslation {
                 if commutes {
                     self.ordered_operations.remove(&operation);
                 } else {
-                    self.ordered_operations.insert(operation, ());
+                    self.ordered_operations.insert(operation);
                 }
             }
             DumpiFunction::COMM_RANK => self.check_rank(bytes)?,

@@ -162,7 +162,8 @@ impl TextSource {
         let requirements = [waiting.ended.as_slice(), waiting.begun.as_slice()];
         let dependents = std::mem::take(&mut waiting.dependents);
         let count = u32::try_from(dependents.len()).unwrap_or(u32::MAX);
-        let Some(task) = self.writer.operation(events, &operation, count, requirements, Some(line)) else {
+        let Some(task) = self.writer.task(events, (operation.event(), operation.core), count, requirements, Some(line))
+        else {
             let what = "more than 4294967295 operations lie between this one and one that it requires";
             return Err(error(self.lines.path(), line, what));
         };

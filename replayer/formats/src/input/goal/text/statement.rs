@@ -86,7 +86,7 @@ fn kind(word: &[u8]) -> Option<GoalKind> {
 
 /// What follows the word of an operation.
 fn operation(kind: GoalKind, words: &mut GoalWords) -> Result<GoalOperation, String> {
-    let mut operation = GoalOperation { kind, size: 0, peer: 0, tag: 0, core: 0, interface: 0 };
+    let mut operation = GoalOperation::new(kind, 0);
     if kind == GoalKind::Compute {
         operation.size = words.number("a number of nanoseconds")?;
     } else {

@@ -1,6 +1,6 @@
 //! The arguments of calls.
 
-use titr_common::event::{CollectiveKind, Quantifier, SendMode};
+use titr_common::event::{CollectiveKind, CommCall, Quantifier, SendMode};
 
 use crate::input::functions::{self, MessageForm};
 use crate::input::rank_events::is_local;
@@ -65,17 +65,12 @@ pub(super) enum Block {
 
 /// A call that makes a communicator from another one.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum MakeComm {
-    Dup(LiballprofComm),
-    /// With the colour and the key.
-    Split(LiballprofComm, i64, i64),
-    /// By another function, of whose arguments the trace has only addresses.
-    Create(LiballprofComm),
-    CartCreate(LiballprofComm),
-    GraphCreate(LiballprofComm),
-    CartSub(LiballprofComm),
-    /// With processes or groups that the trace does not describe.
-    Between,
+pub(super) struct MakeComm {
+    pub function: CommCall,
+    /// The communicator that the new one is made of; `None` for processes or groups that the trace does not describe.
+    pub parent: Option<LiballprofComm>,
+    /// The colour and the key of a split. Of the arguments of other functions, the trace has only addresses.
+    pub split: Option<(i64, i64)>,
 }
 
 impl LiballprofCall {
@@ -122,19 +117,22 @@ impl LiballprofCall {
                 Self::Start(a.address()?, number)
             }
             b"Request_free" => Self::RequestFree(a.address()?),
-            b"Comm_dup" => Self::MakeComm(MakeComm::Dup(a.comm()?)),
-            b"Comm_split" => Self::MakeComm(MakeComm::Split(a.comm()?, a.integer()?, a.integer()?)),
-            b"Comm_create" => Self::MakeComm(MakeComm::Create(a.comm()?)),
-            b"Cart_create" => Self::MakeComm(MakeComm::CartCreate(a.comm()?)),
-            b"Graph_create" => Self::MakeComm(MakeComm::GraphCreate(a.comm()?)),
-            b"Cart_sub" => Self::MakeComm(MakeComm::CartSub(a.comm()?)),
+            b"Comm_dup" => made_of(CommCall::Dup, a)?,
+            b"Comm_split" => {
+                let (parent, split) = (Some(a.comm()?), Some((a.integer()?, a.integer()?)));
+                Self::MakeComm(MakeComm { function: CommCall::Split, parent, split })
+            }
+            b"Comm_create" => made_of(CommCall::Create, a)?,
+            b"Cart_create" => made_of(CommCall::CartCreate, a)?,
+            b"Graph_create" => made_of(CommCall::GraphCreate, a)?,
+            b"Cart_sub" => made_of(CommCall::CartSub, a)?,
             b"Intercomm_create"
             | b"Intercomm_merge"
             | b"Comm_spawn"
             | b"Comm_spawn_multiple"
             | b"Comm_accept"
             | b"Comm_connect"
-            | b"Comm_join" => Self::MakeComm(MakeComm::Between),
+            | b"Comm_join" => Self::MakeComm(MakeComm { function: CommCall::Create, parent: None, split: None }),
             b"Comm_rank" | b"Comm_size" => Self::Local(a.comm()),
             _ if is_local(name) => Self::Local(None),
             _ => Self::Untranslated,
@@ -147,7 +145,7 @@ impl LiballprofCall {
             Self::Send(_, message, _) | Self::Recv(message, _) => Some(message.comm),
             Self::Sendrecv(message, _) | Self::Probe(message, _) => Some(message.comm),
             Self::Collective(collective) => Some(collective.comm),
-            Self::MakeComm(make) => make.parent(),
+            Self::MakeComm(make) => make.parent,
             Self::Init | Self::Finalize | Self::Complete(..) | Self::Start(..) | Self::RequestFree(_) => None,
             Self::Untranslated => None,
             Self::Local(comm) => *comm,
@@ -155,15 +153,9 @@ impl LiballprofCall {
     }
 }
 
-impl MakeComm {
-    /// The communicator that the new one is made of.
-    pub(super) fn parent(self) -> Option<LiballprofComm> {
-        match self {
-            Self::Dup(comm) | Self::Split(comm, ..) | Self::Create(comm) => Some(comm),
-            Self::CartCreate(comm) | Self::GraphCreate(comm) | Self::CartSub(comm) => Some(comm),
-            Self::Between => None,
-        }
-    }
+/// A call that makes a communicator of its first argument.
+fn made_of(function: CommCall, a: &mut Arguments<'_>) -> Option<LiballprofCall> {
+    Some(LiballprofCall::MakeComm(MakeComm { function, parent: Some(a.comm()?), split: None }))
 }
 
 /// A buffer, a count, a datatype, a peer and a tag: the volume, the peer and the tag.

@@ -174,13 +174,13 @@ impl Search {
     /// Carries out a call that makes a communicator; false if the rank has to wait for others.
     fn make(&mut self, me: Rank, make: MakeComm, runnable: &mut VecDeque<Rank>) -> bool {
         let state = &self.ranks[me.0 as usize];
-        let parent = make.parent().and_then(|comm| Some((comm, *state.of.known.get(&comm)?)));
+        let parent = make.parent.and_then(|comm| Some((comm, *state.of.known.get(&comm)?)));
         let Some((comm, parent)) = parent else {
             self.ranks[me.0 as usize].of.made.push(None);
             return true;
         };
         let before = state.before.get(&parent).copied().unwrap_or(0);
-        if let MakeComm::Split(_, color, key) = make {
+        if let Some((color, key)) = make.split {
             let Some(&made) = self.split.get(&(parent, before, me)) else {
                 self.come(me, (parent, before), (comm, color, key), runnable);
                 return false;
@@ -200,14 +200,12 @@ impl Search {
                     identity
                 }
             };
-            match make {
-                MakeComm::Dup(_) => {
+            match make.function {
+                CommCall::Dup => {
                     self.place(identity, me, comm.rank, comm.size);
                     self.add(me, identity, Some(comm.rank), Some(comm.size), true);
                 }
-                MakeComm::CartCreate(_) | MakeComm::GraphCreate(_) => {
-                    self.add(me, identity, Some(comm.rank), None, false)
-                }
+                CommCall::CartCreate | CommCall::GraphCreate => self.add(me, identity, Some(comm.rank), None, false),
                 _ => self.add(me, identity, None, None, false),
             }
         }
@@ -251,20 +249,6 @@ impl Search {
     }
 }
 
-impl MakeComm {
-    /// The MPI function.
-    pub(super) fn function(self) -> CommCall {
-        match self {
-            Self::Dup(_) => CommCall::Dup,
-            Self::Split(..) => CommCall::Split,
-            Self::Create(_) | Self::Between => CommCall::Create,
-            Self::CartCreate(_) => CommCall::CartCreate,
-            Self::GraphCreate(_) => CommCall::GraphCreate,
-            Self::CartSub(_) => CommCall::CartSub,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,15 +261,10 @@ mod tests {
     fn a_handle_is_that_of_the_oldest_communicator_that_fits() {
         let steps = |rank: u32| {
             let world = comm(7, rank, 4);
-            let make = |make| Step::Make(make);
+            let make = |function, split| Step::Make(MakeComm { function, parent: Some(world), split });
             let pair = Step::Use(comm(90 + u64::from(rank), 1 - rank / 2, 2));
-            let mut steps = vec![Step::Use(world), make(MakeComm::Split(world, (rank % 2).into(), -i64::from(rank)))];
-            steps.extend([
-                make(MakeComm::Create(world)),
-                make(MakeComm::Dup(world)),
-                Step::Use(comm(5, rank, 4)),
-                pair,
-            ]);
+            let mut steps = vec![Step::Use(world), make(CommCall::Split, Some(((rank % 2).into(), -i64::from(rank))))];
+            steps.extend([make(CommCall::Create, None), make(CommCall::Dup, None), Step::Use(comm(5, rank, 4)), pair]);
             if rank != 1 {
                 steps.push(Step::Use(comm(60, rank.saturating_sub(1), 3)));
             }

@@ -72,17 +72,6 @@ impl<S: EventSource> Translation<'_, S> {
         map(volumes, |bytes| self.cut(bytes))
     }
 
-    /// Starts a non-blocking collective; returns the operation to complete.
-    pub(super) fn icollective(
-        &mut self,
-        rank: Rank,
-        index: CommIndex,
-        call: &Collective,
-    ) -> Result<Option<OperationId>, Fault> {
-        let part = self.communicators.begin(index, rank, call)?;
-        Ok(Some(self.start_collective(rank, index, &part, call)))
-    }
-
     /// Starts a collective in which the rank has this part; returns the operation to complete.
     pub(super) fn start_collective(
         &mut self,
@@ -108,13 +97,6 @@ impl<S: EventSource> Translation<'_, S> {
         let mut run = self.run_of_neighborhood(index, &part, call)?;
         self.go_on(rank, &mut run);
         Ok(())
-    }
-
-    /// Starts a non-blocking neighbourhood collective.
-    pub(super) fn ineighborhood(&mut self, rank: Rank, call: &Neighborhood) -> Result<Option<OperationId>, Fault> {
-        let index = self.communicators.find(rank, call.comm)?;
-        let part = self.communicators.begin_neighborhood(index, rank)?;
-        Ok(Some(self.start_neighborhood(rank, index, &part, call)?))
     }
 
     /// Starts a neighbourhood collective in which the rank has this part; returns the operation to complete.

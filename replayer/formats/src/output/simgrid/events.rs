@@ -133,15 +133,20 @@ impl<S: EventSource> Translation<'_, S> {
             }
             Event::Collective(call, Completion::Request(id)) => {
                 let started = match self.within(rank, call.comm)? {
-                    Some(index) => self.icollective(rank, index, &call)?,
+                    Some(index) => {
+                        let part = self.communicators.begin(index, rank, &call)?;
+                        Some(self.start_collective(rank, index, &part, &call))
+                    }
                     None => None,
                 };
                 self.state(rank).requests.add(id, started)?;
             }
             Event::Neighborhood(call, Completion::Blocking) => self.neighborhood(rank, &call)?,
             Event::Neighborhood(call, Completion::Request(id)) => {
-                let started = self.ineighborhood(rank, &call)?;
-                self.state(rank).requests.add(id, started)?;
+                let index = self.communicators.find(rank, call.comm)?;
+                let part = self.communicators.begin_neighborhood(index, rank)?;
+                let started = self.start_neighborhood(rank, index, &part, &call)?;
+                self.state(rank).requests.add(id, Some(started))?;
             }
             Event::Other(call) if call.awaits_buffered() => {
                 let buffered = std::mem::take(&mut self.state(rank).buffered);

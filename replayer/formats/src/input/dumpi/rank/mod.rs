@@ -60,7 +60,6 @@ pub(super) struct DumpiTables {
 pub(super) struct DumpiRankSource {
     records: DumpiRecords,
     path: PathBuf,
-    rank: Rank,
     translation: DumpiTranslation,
     notes_of_ranks: Arc<NotesOfRanks>,
     stage: DumpiStage,
@@ -120,7 +119,7 @@ impl DumpiRankSource {
         };
         let (records, path) = (file.records()?, file.path().to_owned());
         let (notes_of_ranks, stage) = (shared.notes, DumpiStage::Start);
-        Ok(Self { records, path, rank, translation, notes_of_ranks, stage, partial, torn: None })
+        Ok(Self { records, path, translation, notes_of_ranks, stage, partial, torn: None })
     }
 
     /// Translates the next record; false at the end of the trace.
@@ -174,7 +173,7 @@ impl DumpiRankSource {
 
 impl DumpiRankSource {
     fn end(&mut self) {
-        self.notes_of_ranks.keep(self.rank, std::mem::take(&mut self.translation.notes));
+        self.notes_of_ranks.keep(self.translation.me, std::mem::take(&mut self.translation.notes));
         self.stage = DumpiStage::Ended;
     }
 }

@@ -343,7 +343,7 @@ impl LiballprofTranslation {
     fn make_comm(&mut self, make: MakeComm, sink: &mut LiballprofSink<'_, '_>) {
         let made = self.communicators.ranks.get(self.me.0 as usize).and_then(|of| of.made.get(self.made).copied());
         self.made += 1;
-        let Some((parent, _)) = make.parent().and_then(|comm| self.comm(comm)) else {
+        let Some((parent, _)) = make.parent.and_then(|comm| self.comm(comm)) else {
             self.notes.add("communicators between groups or worlds: calls on them are left out");
             return;
         };
@@ -353,7 +353,7 @@ impl LiballprofTranslation {
             self.ids.insert(identity, id);
             Some(Group { id, members, remote: Vec::new(), tag: None })
         });
-        self.push(sink, Event::CommCreate(make.function(), parent, group));
+        self.push(sink, Event::CommCreate(make.function, parent, group));
     }
 }
 

@@ -23,64 +23,61 @@ pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
     begin: |path, subject| Ok(Box::new(Perfetto::new(OutputFile::create(path)?, subject)?)),
 };
 
-/// Numbers of the fields that are used.
-mod field {
-    pub(super) mod trace {
-        pub(crate) const PACKET: u32 = 1;
-    }
-    pub(super) mod packet {
-        pub(crate) const TIMESTAMP: u32 = 8;
-        pub(crate) const SEQUENCE: u32 = 10;
-        pub(crate) const EVENT: u32 = 11;
-        pub(crate) const INTERNED: u32 = 12;
-        pub(crate) const SEQUENCE_FLAGS: u32 = 13;
-        pub(crate) const TRACK: u32 = 60;
-    }
-    pub(super) mod track {
-        pub(crate) const UUID: u32 = 1;
-        pub(crate) const NAME: u32 = 2;
-        pub(crate) const PROCESS: u32 = 3;
-        pub(crate) const THREAD: u32 = 4;
-        pub(crate) const PARENT: u32 = 5;
-        pub(crate) const COUNTER: u32 = 8;
-    }
-    pub(super) mod process {
-        pub(crate) const PID: u32 = 1;
-        pub(crate) const NAME: u32 = 6;
-    }
-    pub(super) mod thread {
-        pub(crate) const PID: u32 = 1;
-        pub(crate) const TID: u32 = 2;
-        pub(crate) const NAME: u32 = 5;
-    }
-    pub(super) mod counter {
-        pub(crate) const UNIT: u32 = 3;
-    }
-    pub(super) mod event {
-        pub(crate) const CATEGORY: u32 = 3;
-        pub(crate) const ANNOTATION: u32 = 4;
-        pub(crate) const TYPE: u32 = 9;
-        pub(crate) const NAME: u32 = 10;
-        pub(crate) const TRACK: u32 = 11;
-        pub(crate) const COUNT: u32 = 30;
-        pub(crate) const DOUBLE_COUNT: u32 = 44;
-        pub(crate) const FLOW: u32 = 47;
-        pub(crate) const LAST_OF_FLOW: u32 = 48;
-    }
-    pub(super) mod interned {
-        pub(crate) const CATEGORY: u32 = 1;
-        pub(crate) const NAME: u32 = 2;
-        pub(crate) const ANNOTATION: u32 = 3;
-        /// In each of them: the number of the text, and the text.
-        pub(crate) const NUMBER: u32 = 1;
-        pub(crate) const TEXT: u32 = 2;
-    }
-    pub(super) mod annotation {
-        pub(crate) const NAME: u32 = 1;
-        pub(crate) const NUMBER: u32 = 3;
-    }
+// Numbers of the fields that are used.
+mod trace {
+    pub(super) const PACKET: u32 = 1;
 }
-use field::{annotation, counter, event, interned, packet, process, thread, trace, track};
+mod packet {
+    pub(super) const TIMESTAMP: u32 = 8;
+    pub(super) const SEQUENCE: u32 = 10;
+    pub(super) const EVENT: u32 = 11;
+    pub(super) const INTERNED: u32 = 12;
+    pub(super) const SEQUENCE_FLAGS: u32 = 13;
+    pub(super) const TRACK: u32 = 60;
+}
+mod track {
+    pub(super) const UUID: u32 = 1;
+    pub(super) const NAME: u32 = 2;
+    pub(super) const PROCESS: u32 = 3;
+    pub(super) const THREAD: u32 = 4;
+    pub(super) const PARENT: u32 = 5;
+    pub(super) const COUNTER: u32 = 8;
+}
+mod process {
+    pub(super) const PID: u32 = 1;
+    pub(super) const NAME: u32 = 6;
+}
+mod thread {
+    pub(super) const PID: u32 = 1;
+    pub(super) const TID: u32 = 2;
+    pub(super) const NAME: u32 = 5;
+}
+mod counter {
+    pub(super) const UNIT: u32 = 3;
+}
+mod event {
+    pub(super) const CATEGORY: u32 = 3;
+    pub(super) const ANNOTATION: u32 = 4;
+    pub(super) const TYPE: u32 = 9;
+    pub(super) const NAME: u32 = 10;
+    pub(super) const TRACK: u32 = 11;
+    pub(super) const COUNT: u32 = 30;
+    pub(super) const DOUBLE_COUNT: u32 = 44;
+    pub(super) const FLOW: u32 = 47;
+    pub(super) const LAST_OF_FLOW: u32 = 48;
+}
+mod interned {
+    pub(super) const CATEGORY: u32 = 1;
+    pub(super) const NAME: u32 = 2;
+    pub(super) const ANNOTATION: u32 = 3;
+    /// In each of them: the number of the text, and the text.
+    pub(super) const NUMBER: u32 = 1;
+    pub(super) const TEXT: u32 = 2;
+}
+mod annotation {
+    pub(super) const NAME: u32 = 1;
+    pub(super) const NUMBER: u32 = 3;
+}
 
 /// The flags of the first packet of a sequence: nothing is interned yet.
 const CLEARED: u64 = 1;

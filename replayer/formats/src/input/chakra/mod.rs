@@ -168,36 +168,23 @@ impl RankSources for ChakraSources {
         use titr_common::format::counted;
         let ChakraSurvey { groups, without_time, missing, untyped, rooted, unknown } = &self.survey;
         let mut all = Vec::new();
-        if *without_time > 0 {
-            let nodes = counted(
-                *without_time,
-                "computation or access of memory has",
-                "computations and accesses of memory have",
-            );
-            all.push(format!("{nodes} no duration, and take no time"));
-        }
-        if *missing > 0 {
-            let missing = counted(*missing, "dependence is", "dependences are");
-            all.push(format!("{missing} on nodes that are in no file, and left out"));
-        }
-        if *untyped > 0 {
-            let untyped = counted(*untyped, "collective has", "collectives have");
-            all.push(format!("{untyped} a comm_size and no comm_type, and take no time"));
-        }
-        if *rooted > 0 {
-            let rooted = counted(*rooted, "collective has", "collectives have");
-            all.push(format!("{rooted} a root: the first member, unless the node names another"));
-        }
+        let mut say = |number: u64, one: &str, many: &str, what: &str| {
+            if number > 0 {
+                all.push(format!("{}{what}", counted(number, one, many)));
+            }
+        };
+        let (one, many) = ("computation or access of memory has", "computations and accesses of memory have");
+        say(*without_time, one, many, " no duration, and take no time");
+        say(*missing, "dependence is", "dependences are", " on nodes that are in no file, and left out");
+        let (one, many) = ("collective has", "collectives have");
+        say(*untyped, one, many, " a comm_size and no comm_type, and take no time");
+        say(*rooted, one, many, " a root: the first member, unless the node names another");
         for (name, nodes) in unknown {
-            let nodes = counted(*nodes, "node has", "nodes have");
-            all.push(format!(
-                "{nodes} the attribute {name}, whose meaning is left out: the members or the time may differ"
-            ));
+            let what = format!(" the attribute {name}, whose meaning is left out: the members or the time may differ");
+            say(*nodes, "node has", "nodes have", &what);
         }
-        if !groups.is_empty() {
-            let groups = counted(groups.len() as u64, "process group", "process groups");
-            all.push(format!("{groups}: the members are the ranks that have collectives of a group of its name"));
-        }
+        let what = ": the members are the ranks that have collectives of a group of its name";
+        say(groups.len() as u64, "process group", "process groups", what);
         all
     }
 }

@@ -131,13 +131,16 @@ impl Raw {
                 let (id, text) = (f.u32()?, f.text()?);
                 self.strings.entry(id).or_insert_with(|| text.into());
             }
-            11 => {
-                let (id, name) = (f.u32()?, f.u32()?);
-                self.attributes.entry(id).or_insert(name);
-            }
-            12 => {
-                let (id, name) = (f.u32()?, f.u32()?);
-                self.nodes.entry(id).or_insert(name);
+            // Definitions that name one other: attributes, nodes, members of metrics, and instances of these.
+            11 | 12 | 19 | 21 => {
+                let (id, other) = (f.u32()?, f.u32()?);
+                let table = match kind {
+                    11 => &mut self.attributes,
+                    12 => &mut self.nodes,
+                    19 => &mut self.members,
+                    _ => &mut self.instances,
+                };
+                table.entry(id).or_insert(other);
             }
             13 => {
                 let (id, _name, _type, node) = (f.u32()?, f.u32()?, f.byte()?, f.u32()?);
@@ -158,18 +161,10 @@ impl Raw {
                 self.regions.push(RawRegion { id, name, file, lines, paradigm });
             }
             18 => self.groups.push(RawGroup::read(f)?),
-            19 => {
-                let (id, name) = (f.u32()?, f.u32()?);
-                self.members.entry(id).or_insert(name);
-            }
             20 => {
                 let (id, number) = (f.u32()?, f.byte()?);
                 let members = (0..number).map(|_| f.u32()).collect::<Option<_>>()?;
                 self.classes.entry(id).or_insert(members);
-            }
-            21 => {
-                let (id, class) = (f.u32()?, f.u32()?);
-                self.instances.entry(id).or_insert(class);
             }
             22 | 43 => self.comms.push(RawComm::read(kind == 43, f)?),
             24 => {

@@ -91,12 +91,6 @@ pub(super) struct OwnAnnotations {
     pub created: Option<u32>,
 }
 
-impl OwnAnnotations {
-    pub(super) fn new(ranks: usize) -> Self {
-        Self { parser: Parser::new(u32::try_from(ranks).unwrap_or(u32::MAX)), next: None, created: None }
-    }
-}
-
 /// The part of the program that a rank is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Otf2Stage {
@@ -175,7 +169,8 @@ pub(super) struct Otf2Requests {
 impl Otf2Thread {
     fn new(archive: &Archive, local: Local) -> Self {
         let clock = local.clock(archive.definitions.clock);
-        let own = OwnAnnotations::new(archive.definitions.locations.len());
+        let ranks = u32::try_from(archive.definitions.locations.len()).unwrap_or(u32::MAX);
+        let own = OwnAnnotations { parser: Parser::new(ranks), next: None, created: None };
         let counter = Counter { exists: archive.definitions.counts_instructions(), ..Counter::default() };
         Self {
             local,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use titr_common::event::Rank;
 
 use super::DumpiCommunicator;
@@ -81,13 +81,12 @@ impl Handles {
 
 impl Combine {
     fn of(self, one: &[Rank], other: &[Rank]) -> Vec<Rank> {
-        let (in_one, in_other): (FxHashMap<_, _>, FxHashMap<_, _>) =
-            (one.iter().map(|&rank| (rank, ())).collect(), other.iter().map(|&rank| (rank, ())).collect());
+        let [in_one, in_other] = [one, other].map(|group| group.iter().copied().collect::<FxHashSet<Rank>>());
         let first = one.iter().copied();
         match self {
-            Self::Union => first.chain(other.iter().copied().filter(|rank| !in_one.contains_key(rank))).collect(),
-            Self::Intersection => first.filter(|rank| in_other.contains_key(rank)).collect(),
-            Self::Difference => first.filter(|rank| !in_other.contains_key(rank)).collect(),
+            Self::Union => first.chain(other.iter().copied().filter(|rank| !in_one.contains(rank))).collect(),
+            Self::Intersection => first.filter(|rank| in_other.contains(rank)).collect(),
+            Self::Difference => first.filter(|rank| !in_other.contains(rank)).collect(),
         }
     }
 }
@@ -104,8 +103,8 @@ fn select(group: &[Rank], ranks: &[RankRange], is_included: bool) -> Result<Vec<
     if is_included {
         return Ok(places.into_iter().map(|at| group[at]).collect());
     }
-    let left_out: FxHashMap<usize, ()> = places.into_iter().map(|at| (at, ())).collect();
-    let kept = group.iter().enumerate().filter(|(at, _)| !left_out.contains_key(at));
+    let left_out: FxHashSet<usize> = places.into_iter().collect();
+    let kept = group.iter().enumerate().filter(|(at, _)| !left_out.contains(at));
     Ok(kept.map(|(_, &rank)| rank).collect())
 }
 

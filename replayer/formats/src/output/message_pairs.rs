@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::Rank;
-use titr_common::program::Context;
+use titr_common::event::{CommId, Rank, Tag};
+use titr_common::program::{Communicators, Context, Fault};
 
 /// The key that messages are matched by. Within a collective, `number` is the collective's, elsewhere it is the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,21 @@ pub(crate) struct Channel {
     pub(crate) from: Rank,
     pub(crate) to: Rank,
     pub(crate) number: u64,
+}
+
+impl Channel {
+    /// The channel of a message from one rank to another with this tag, on what `rank` calls `comm`.
+    pub(crate) fn of(
+        communicators: &mut Communicators,
+        rank: Rank,
+        comm: CommId,
+        [from, to]: [Rank; 2],
+        tag: Tag,
+    ) -> Result<Self, Fault> {
+        let index = communicators.find(rank, comm)?;
+        let context = communicators.get(index).context;
+        Ok(Self { context, from, to, number: u64::from(tag.0.cast_unsigned()) })
+    }
 }
 
 /// Messages with one known end.

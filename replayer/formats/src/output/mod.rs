@@ -18,9 +18,9 @@ use std::rc::Rc;
 
 use thiserror::Error;
 use titr_common::collectives::Selection;
-use titr_common::event::{Completion, Event, Rank, RequestId};
+use titr_common::event::{Completion, Event, Rank, RequestId, RequestKey};
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{Communicators, Fault, Place, Template};
+use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
 use titr_common::timeline::State;
 use titr_common::trace::{EventSource, RankStream, Trace, TraceError};
 use titr_common::units::Bytes;
@@ -114,6 +114,22 @@ pub(crate) fn set_up(
     } else {
         None
     })
+}
+
+/// Enters the request of a message, which has a number or is known by its ends.
+pub(crate) fn add_request<O: Copy>(
+    requests: &mut RequestTable<O>,
+    request: Option<RequestId>,
+    key: RequestKey,
+    operation: Option<O>,
+) -> Result<(), Fault> {
+    match request {
+        Some(id) => requests.add(id, operation),
+        None => {
+            requests.add_keyed(key, operation);
+            Ok(())
+        }
+    }
 }
 
 /// The name of the function, such as `MPI_Isend`; empty for an event that is no call.

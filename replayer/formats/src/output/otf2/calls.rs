@@ -13,7 +13,7 @@ use super::chunks::RecordBody;
 use super::definitions::{ArchiveDefinitions, ITSELF, UNDEFINED, WORLD};
 use crate::input::otf2::functions::number_of;
 use crate::input::otf2::volumes::{Amounts, describes};
-use crate::output::set_up;
+use crate::output::{add_request, set_up};
 
 /// The root of a collective between two groups: the rank itself, and a rank of the own group.
 const MYSELF: u32 = 0xffff_fffe;
@@ -236,14 +236,9 @@ impl<'a> CallTranslation<'a> {
 
     /// Enters the request of an operation; returns its number in records.
     fn begin(&mut self, id: Option<RequestId>, key: RequestKey, operation: PendingOperation) -> Result<u64, Fault> {
-        let Some(id) = id else {
-            let name = self.unnumbered;
-            self.unnumbered += 1;
-            self.requests.add_keyed(key, Some(OpenOperation { name, operation }));
-            return Ok(name);
-        };
-        let name = name_of(id);
-        self.requests.add(id, Some(OpenOperation { name, operation }))?;
+        let name = id.map_or(self.unnumbered, name_of);
+        self.unnumbered += u64::from(id.is_none());
+        add_request(&mut self.requests, id, key, Some(OpenOperation { name, operation }))?;
         Ok(name)
     }
 

@@ -5,7 +5,7 @@ use titr_common::event::{
 };
 use titr_common::program::{Communicators, Fault, RequestTable, Template};
 
-use crate::output::{Channel, MessagePairs, set_up};
+use crate::output::{Channel, MessagePairs, add_request, set_up};
 
 /// The sender's end of a message: the time of its call.
 #[derive(Clone, Copy, Debug)]
@@ -94,13 +94,9 @@ impl PrvRequests {
         match event {
             Event::Send(_, message, completion) => match completion {
                 Completion::Persistent(_) => Ok(()),
-                Completion::Request(Some(id)) => {
-                    self.table.add(*id, None)?;
-                    ends.send(message)
-                }
-                Completion::Request(None) => {
+                Completion::Request(request) => {
                     let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
-                    self.table.add_keyed(key, None);
+                    add_request(&mut self.table, *request, key, None)?;
                     ends.send(message)
                 }
                 Completion::Blocking => ends.send(message),
@@ -109,11 +105,9 @@ impl PrvRequests {
                 let posted = posted(message, span);
                 match completion {
                     Completion::Persistent(_) => Ok(()),
-                    Completion::Request(Some(id)) => self.table.add(*id, Some(posted)),
-                    Completion::Request(None) => {
+                    Completion::Request(request) => {
                         let key = RequestKey { from: message.from, to: rank, tag: message.tag };
-                        self.table.add_keyed(key, Some(posted));
-                        Ok(())
+                        add_request(&mut self.table, *request, key, Some(posted))
                     }
                     Completion::Blocking => ends.receive(posted),
                 }
@@ -191,9 +185,7 @@ struct PrvEnds<'e> {
 
 impl PrvEnds<'_> {
     fn channel(&mut self, comm: CommId, from: Rank, to: Rank, tag: Tag) -> Result<Channel, Fault> {
-        let index = self.communicators.find(self.rank, comm)?;
-        let context = self.communicators.get(index).context;
-        Ok(Channel { context, from, to, number: u64::from(tag.0.cast_unsigned()) })
+        Channel::of(self.communicators, self.rank, comm, [from, to], tag)
     }
 
     fn send(&mut self, message: &Outgoing) -> Result<(), Fault> {

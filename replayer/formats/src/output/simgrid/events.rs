@@ -13,7 +13,7 @@ use titr_workload::Match;
 use super::request_storage::RequestState;
 use super::translation::{Operation, OperationId, RankState, ThreadBeginning, Translation};
 use super::{Collectives, INDEX, Written};
-use crate::output::{ConvertError, set_up};
+use crate::output::{ConvertError, add_request, set_up};
 
 /// The reason why an event cannot be translated.
 #[derive(Debug, Error)]
@@ -106,13 +106,13 @@ impl<S: EventSource> Translation<'_, S> {
                 let recorded = self.recorded(rank, false, request)?;
                 let sent = self.isend(rank, mode, message, recorded)?;
                 let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
-                self.request(rank, request, key, sent)?;
+                add_request(&mut self.state(rank).requests, request, key, sent)?;
             }
             Event::Recv(message, Completion::Request(request)) => {
                 let recorded = self.recorded(rank, message.is_open(), request)?;
                 let received = self.irecv(rank, message, recorded)?;
                 let key = RequestKey { from: message.from, to: rank, tag: message.tag };
-                self.request(rank, request, key, received)?;
+                add_request(&mut self.state(rank).requests, request, key, received)?;
             }
             Event::Probe(_) | Event::Iprobe(_, true) => self.differences.probes += 1,
             Event::Iprobe(_, false) | Event::Test(_, None) => {}
@@ -169,24 +169,6 @@ impl<S: EventSource> Translation<'_, S> {
         let inter = self.communicators.get(index).members.is_inter();
         self.differences.inter += u64::from(inter);
         Ok((!inter).then_some(index))
-    }
-
-    /// Creates a request for `operation`.
-    fn request(
-        &mut self,
-        rank: Rank,
-        request: Option<RequestId>,
-        key: RequestKey,
-        operation: Option<OperationId>,
-    ) -> Result<(), Fault> {
-        let requests = &mut self.state(rank).requests;
-        match request {
-            Some(id) => requests.add(id, operation),
-            None => {
-                requests.add_keyed(key, operation);
-                Ok(())
-            }
-        }
     }
 
     /// The outcome that the trace tells later of a message, whose match `is_open` before.

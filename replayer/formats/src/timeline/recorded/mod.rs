@@ -12,9 +12,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use titr_common::event::{
-    CommId, Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId,
-};
+use titr_common::event::{Completed, Completion, Event, Incoming, Message, MessageEnd, Outgoing, Rank, RequestId};
 use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
 use titr_common::program::{Communicators, Fault, RequestTable, Template};
@@ -289,7 +287,7 @@ impl Recording {
 
     fn send(&mut self, rank: Rank, call: &Call, message: Outgoing, sorter: &mut EventSorter) -> Result<(), Fault> {
         let Outgoing { comm, to, tag, bytes } = message;
-        let channel = self.channel(rank, comm, rank, to, tag.0)?;
+        let channel = Channel::of(&mut self.communicators, rank, comm, [rank, to], tag)?;
         self.channels.depart(channel, call.from, bytes, sorter);
         Ok(())
     }
@@ -297,16 +295,10 @@ impl Recording {
     /// Tells the channel of a message that its receive is complete.
     fn receive(&mut self, rank: Rank, call: &Call, message: Incoming, sorter: &mut EventSorter) -> Result<(), Fault> {
         if let Incoming { comm, from: Some(from), tag: Some(tag), .. } = message {
-            let channel = self.channel(rank, comm, from, rank, tag.0)?;
+            let channel = Channel::of(&mut self.communicators, rank, comm, [from, rank], tag)?;
             self.channels.arrive(channel, call.to, sorter);
         }
         Ok(())
-    }
-
-    fn channel(&mut self, rank: Rank, comm: CommId, from: Rank, to: Rank, tag: i32) -> Result<Channel, Fault> {
-        let index = self.communicators.find(rank, comm)?;
-        let context = self.communicators.get(index).context;
-        Ok(Channel { context, from, to, number: u64::from(tag.cast_unsigned()) })
     }
 }
 

@@ -2,15 +2,15 @@
 //! when it takes place.
 //!
 //! The recorder reads volumes from a [`CollectiveCall`], the extended mode reads the places of the data. A new
-//! collective is an entry in the table at the end of this file.
+//! collective is an entry in a table of this file.
 
 use titr_common::event::{CollectiveKind, NeighborOp};
+use titr_wrappers::Call;
 use titr_wrappers::argument::{
     Array, Buffer, ByteDisplacement, Comm, Count, Datatype, Displacement, Op, Place, Request,
 };
 use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
-use titr_wrappers::signature::{Allgather, NeighborAllgatherv, NeighborAlltoallv, NeighborAlltoallw};
 
 use crate::pmpi::Region;
 
@@ -257,67 +257,64 @@ impl<'c> NeighborBlocks<'c> {
     }
 }
 
-impl<'c> NeighborhoodCall<'c> {
-    /// The form of `call`; `None` for one that makes a communicator.
-    pub(crate) fn of(call: &Topology<'c>) -> Option<Self> {
-        use NeighborOp::{Allgather, Alltoall};
-        use Start::{Blocking, Nonblocking, Persistent};
-        Some(match call {
-            MPI_Neighbor_allgather(call) => Self::equal(Allgather, call, Blocking),
-            MPI_Ineighbor_allgather(call, request) => Self::equal(Allgather, call, Nonblocking(*request)),
-            MPI_Neighbor_allgather_init(call, _, request) => Self::equal(Allgather, call, Persistent(*request)),
-            MPI_Neighbor_alltoall(call) => Self::equal(Alltoall, call, Blocking),
-            MPI_Ineighbor_alltoall(call, request) => Self::equal(Alltoall, call, Nonblocking(*request)),
-            MPI_Neighbor_alltoall_init(call, _, request) => Self::equal(Alltoall, call, Persistent(*request)),
-            MPI_Neighbor_allgatherv(call) => Self::allgatherv(call, Blocking),
-            MPI_Ineighbor_allgatherv(call, request) => Self::allgatherv(call, Nonblocking(*request)),
-            MPI_Neighbor_allgatherv_init(call, _, request) => Self::allgatherv(call, Persistent(*request)),
-            MPI_Neighbor_alltoallv(call) => Self::alltoallv(call, Blocking),
-            MPI_Ineighbor_alltoallv(call, request) => Self::alltoallv(call, Nonblocking(*request)),
-            MPI_Neighbor_alltoallv_init(call, _, request) => Self::alltoallv(call, Persistent(*request)),
-            MPI_Neighbor_alltoallw(call) => Self::alltoallw(call, Blocking),
-            MPI_Ineighbor_alltoallw(call, request) => Self::alltoallw(call, Nonblocking(*request)),
-            MPI_Neighbor_alltoallw_init(call, _, request) => Self::alltoallw(call, Persistent(*request)),
-            MPI_Cart_create(..)
-            | MPI_Cart_sub(..)
-            | MPI_Graph_create(..)
-            | MPI_Dist_graph_create(..)
-            | MPI_Dist_graph_create_adjacent(..) => return None,
-        })
-    }
+/// Writes the table of neighbourhood collectives: the three functions of each, and the arguments that describe the two
+/// buffers.
+macro_rules! neighborhoods {
+    ($($op:ident = $blocking:ident, $nonblocking:ident, $persistent:ident:
+        [$send:ident: $($sent:ident)*] [$recv:ident: $($received:ident)*];)*
+    ) => {
+        impl<'c> NeighborhoodCall<'c> {
+            /// The form of `call`; `None` for one that makes a communicator.
+            pub(crate) fn of(call: &Topology<'c>) -> Option<Self> {
+                let start = match call {
+                    $($blocking(_))|* => Start::Blocking,
+                    $($nonblocking(_, request))|* => Start::Nonblocking(*request),
+                    $($persistent(.., request))|* => Start::Persistent(*request),
+                    _ => return None,
+                };
+                match call {
+                    $($blocking(call) | $nonblocking(call, _) | $persistent(call, ..) => Some(Self {
+                        op: NeighborOp::$op,
+                        start,
+                        comm: call.comm(),
+                        send: NeighborBlocks { buffer: call.sendbuf(), layout: Layout::$send($(call.$sent()),*) },
+                        recv: NeighborBlocks { buffer: call.recvbuf(), layout: Layout::$recv($(call.$received()),*) },
+                    }),)*
+                    MPI_Cart_create(..) | MPI_Cart_sub(..) | MPI_Graph_create(..) => None,
+                    MPI_Dist_graph_create(..) | MPI_Dist_graph_create_adjacent(..) => None,
+                }
+            }
+        }
+    };
+}
 
-    fn equal(op: NeighborOp, call: &Allgather<'c>, start: Start<'c>) -> Self {
-        let (count, datatype) = (call.sendcount(), call.sendtype());
-        let layout = match op {
-            NeighborOp::Allgather | NeighborOp::Allgatherv => Layout::Same(count, datatype),
-            NeighborOp::Alltoall | NeighborOp::Alltoallv | NeighborOp::Alltoallw => Layout::Equal(count, datatype),
-        };
-        let send = NeighborBlocks { buffer: call.sendbuf(), layout };
-        let layout = Layout::Equal(call.recvcount(), call.recvtype());
-        Self { op, start, comm: call.comm(), send, recv: NeighborBlocks { buffer: call.recvbuf(), layout } }
-    }
+neighborhoods! {
+    Allgather = MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather_init:
+        [Same: sendcount sendtype] [Equal: recvcount recvtype];
+    Alltoall = MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall_init:
+        [Equal: sendcount sendtype] [Equal: recvcount recvtype];
+    Allgatherv = MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init:
+        [Same: sendcount sendtype] [Displaced: recvcounts displs recvtype];
+    Alltoallv = MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init:
+        [Displaced: sendcounts sdispls sendtype] [Displaced: recvcounts rdispls recvtype];
+    Alltoallw = MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init:
+        [Typed: sendcounts sdispls sendtypes] [Typed: recvcounts rdispls recvtypes];
+}
 
-    fn allgatherv(call: &NeighborAllgatherv<'c>, start: Start<'c>) -> Self {
-        let layout = Layout::Same(call.sendcount(), call.sendtype());
-        let send = NeighborBlocks { buffer: call.sendbuf(), layout };
-        let layout = Layout::Displaced(call.recvcounts(), call.displs(), call.recvtype());
-        let recv = NeighborBlocks { buffer: call.recvbuf(), layout };
-        Self { op: NeighborOp::Allgatherv, start, comm: call.comm(), send, recv }
-    }
+/// A collective call of either chapter.
+pub(crate) enum AnyCollective<'c> {
+    OfAll(CollectiveCall<'c>),
+    OfNeighbors(NeighborhoodCall<'c>),
+}
 
-    fn alltoallv(call: &NeighborAlltoallv<'c>, start: Start<'c>) -> Self {
-        let layout = Layout::Displaced(call.sendcounts(), call.sdispls(), call.sendtype());
-        let send = NeighborBlocks { buffer: call.sendbuf(), layout };
-        let layout = Layout::Displaced(call.recvcounts(), call.rdispls(), call.recvtype());
-        let recv = NeighborBlocks { buffer: call.recvbuf(), layout };
-        Self { op: NeighborOp::Alltoallv, start, comm: call.comm(), send, recv }
-    }
-
-    fn alltoallw(call: &NeighborAlltoallw<'c>, start: Start<'c>) -> Self {
-        let layout = Layout::Typed(call.sendcounts(), call.sdispls(), call.sendtypes());
-        let send = NeighborBlocks { buffer: call.sendbuf(), layout };
-        let layout = Layout::Typed(call.recvcounts(), call.rdispls(), call.recvtypes());
-        let recv = NeighborBlocks { buffer: call.recvbuf(), layout };
-        Self { op: NeighborOp::Alltoallw, start, comm: call.comm(), send, recv }
+impl<'c> AnyCollective<'c> {
+    /// The collective that a call is, if it is one.
+    pub(crate) fn of(call: &Call<'c>) -> Option<Self> {
+        match call {
+            Call::Collective(call) => Some(Self::OfAll(CollectiveCall::of(call))),
+            Call::Topology(call) => NeighborhoodCall::of(call).map(Self::OfNeighbors),
+            Call::PointToPoint(_) | Call::Communicator(_) | Call::Process(_) => None,
+            Call::OneSided(_) | Call::Io(_) | Call::Mark(_) | Call::Other => None,
+        }
     }
 }

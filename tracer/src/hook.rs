@@ -30,7 +30,7 @@ use titr_wrappers::functions::environment::MPI_Wtime;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
 use titr_wrappers::{Call, Effect, Function, Real};
 
-use crate::collective_call::{CollectiveCall, NeighborhoodCall};
+use crate::collective_call::AnyCollective;
 use crate::extended::Engine;
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
@@ -208,15 +208,9 @@ fn extended(
     let (mut made, mut tag) = (None, None);
     let collective = AnyCollective::of(call);
     let (success, span) = thread.timed(|thread| match &collective {
-        Some(AnyCollective::OfAll(collective)) => {
+        Some(collective) => {
             let description = shared.with(thread, |recorder, _| recorder.describe(collective)).flatten();
             let made = engine.collective(collective, description, real);
-            messages = made.messages;
-            made.success
-        }
-        Some(AnyCollective::OfNeighbors(collective)) => {
-            let description = shared.with(thread, |recorder, _| recorder.describe_neighborhood(collective)).flatten();
-            let made = engine.neighborhood(collective, description, real);
             messages = made.messages;
             made.success
         }
@@ -246,21 +240,4 @@ fn extended(
         let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };
         settle(recorder, thread, function, omitted);
     });
-}
-
-/// A collective call of either chapter.
-enum AnyCollective<'c> {
-    OfAll(CollectiveCall<'c>),
-    OfNeighbors(NeighborhoodCall<'c>),
-}
-
-impl<'c> AnyCollective<'c> {
-    fn of(call: &Call<'c>) -> Option<Self> {
-        match call {
-            Call::Collective(call) => Some(Self::OfAll(CollectiveCall::of(call))),
-            Call::Topology(call) => NeighborhoodCall::of(call).map(Self::OfNeighbors),
-            Call::PointToPoint(_) | Call::Communicator(_) | Call::Process(_) => None,
-            Call::OneSided(_) | Call::Io(_) | Call::Mark(_) | Call::Other => None,
-        }
-    }
 }

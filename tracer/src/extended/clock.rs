@@ -6,12 +6,13 @@
 
 use std::time::Instant;
 
+use titr_common::collectives::Buffer;
 use titr_common::trace::manifest;
 use titr_common::units::Nanoseconds;
 use titr_wrappers::Abi;
 use titr_wrappers::argument::Comm;
 
-use crate::pmpi::{self, BufferPart, ErrorCode, Exchange, Space};
+use crate::pmpi::{self, ErrorCode, Exchange};
 
 /// A monotonic clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +48,12 @@ impl Clock {
     /// Compares all clocks of a communicator with its first member's. Collective.
     pub(super) fn compare(&self, abi: &'static Abi, comm: Comm) -> Result<Offset, ErrorCode> {
         let mut exchange = Exchange::new(abi, comm, 0, [8, 8, 0]);
-        let part = |space| BufferPart { space, offset: 0, len: 8 };
         if pmpi::comm_rank(comm) == 0 {
             for member in 1..pmpi::comm_size(comm) as u32 {
                 for _ in 0..ATTEMPTS {
-                    exchange.recv(member, part(Space::Recv))?;
-                    exchange.put(Space::Send, self.now().0)?;
-                    exchange.send(member, part(Space::Send))?;
+                    exchange.recv(member, Buffer::Recv.first(8))?;
+                    exchange.put(Buffer::Send, self.now().0)?;
+                    exchange.send(member, Buffer::Send.first(8))?;
                 }
             }
             return Ok(Offset { at: self.now().0 as f64, ..Offset::default() });
@@ -61,12 +61,12 @@ impl Clock {
         let mut best = Offset { uncertainty: f64::INFINITY, ..Offset::default() };
         for _ in 0..ATTEMPTS {
             let asked = self.now().0 as f64;
-            exchange.send(0, part(Space::Send))?;
-            exchange.recv(0, part(Space::Recv))?;
+            exchange.send(0, Buffer::Send.first(8))?;
+            exchange.recv(0, Buffer::Recv.first(8))?;
             let answered = self.now().0 as f64;
             let (at, uncertainty) = (f64::midpoint(asked, answered), (answered - asked) / 2.0);
             if uncertainty < best.uncertainty {
-                best = Offset { at, offset: exchange.get(Space::Recv)? as f64 - at, uncertainty };
+                best = Offset { at, offset: exchange.get(Buffer::Recv)? as f64 - at, uncertainty };
             }
         }
         Ok(best)

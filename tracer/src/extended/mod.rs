@@ -53,7 +53,7 @@ use titr_wrappers::abi::Family;
 use titr_wrappers::argument::Comm;
 use titr_wrappers::{Abi, Real};
 
-use crate::collective_call::{CollectiveCall, NeighborhoodCall};
+use crate::collective_call::AnyCollective;
 use crate::pmpi::{self, Neighbors, Reduction};
 use crate::ranks::Ranks;
 use clock::Offset;
@@ -145,32 +145,17 @@ impl Engine {
     /// Makes a collective call. A call without a description is passed through.
     pub(crate) fn collective(
         &self,
-        call: &CollectiveCall<'_>,
+        call: &AnyCollective<'_>,
         description: Option<Description>,
         real: Real<'_>,
-    ) -> Made {
-        self.make(description, real, |description| Plan::new(self, call, description))
-    }
-
-    /// Makes a call of a neighbourhood collective. A call without a description is passed through.
-    pub(crate) fn neighborhood(
-        &self,
-        call: &NeighborhoodCall<'_>,
-        description: Option<Description>,
-        real: Real<'_>,
-    ) -> Made {
-        self.make(description, real, |description| Plan::among_neighbors(self, call, description))
-    }
-
-    fn make(
-        &self,
-        description: Option<Description>,
-        real: Real<'_>,
-        plan: impl FnOnce(&Description) -> Option<Box<Plan>>,
     ) -> Made {
         let passed = || Made { success: real.run(), messages: None };
         let Some(description) = description else { return passed() };
-        let plan = if description.is_blocking { plan(&description) } else { None };
+        let plan = match call {
+            _ if !description.is_blocking => None,
+            AnyCollective::OfAll(call) => Plan::new(self, call, &description),
+            AnyCollective::OfNeighbors(call) => Plan::among_neighbors(self, call, &description),
+        };
         let made = match plan.filter(|plan| self.has_in_memory(plan, &description)) {
             Some(plan) => self.execute(plan, &description, real).unwrap_or_else(passed),
             None => passed(),

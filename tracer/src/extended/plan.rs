@@ -14,7 +14,7 @@ use super::clock::Clock;
 use super::data::{Data, Groups, Ordered};
 use super::{Description, Engine, Operation};
 use crate::collective_call::{Blocks, BufferArgs, CollectiveCall, NeighborhoodCall};
-use crate::pmpi::{self, BufferPart, ErrorCode, Exchange, Region, Side, Space, type_size};
+use crate::pmpi::{self, ErrorCode, Exchange, Region, Side, type_size};
 use crate::ranks::Ranks;
 use crate::stderr::log;
 
@@ -94,7 +94,7 @@ impl Plan {
         let mut lens = [total(&self.data.send), total(&self.data.recv), 0];
         for slice in self.steps.iter().flat_map(slices) {
             let end = slice.offset.0.saturating_add(slice.len.0);
-            if let Some(len) = lens.get_mut(space(slice.buffer) as usize) {
+            if let Some(len) = lens.get_mut(slice.buffer as usize) {
                 *len = end.max(*len);
             }
         }
@@ -139,10 +139,10 @@ pub(super) fn carry_out(
 
 impl Execution<'_> {
     fn take(mut self: Box<Self>, steps: Vec<Step>) -> (Vec<Message>, Result<(), ErrorCode>) {
-        let packed = self.exchange.pack(Space::Send, &self.data.send);
+        let packed = self.exchange.pack(Buffer::Send, &self.data.send);
         self.note(packed);
         if self.data.has_recv {
-            let packed = self.exchange.pack(Space::Recv, &self.data.recv);
+            let packed = self.exchange.pack(Buffer::Recv, &self.data.recv);
             self.note(packed);
         }
         for step in steps {
@@ -150,7 +150,7 @@ impl Execution<'_> {
             self.note(taken);
         }
         if !self.data.has_recv {
-            let unpacked = self.exchange.unpack(Space::Recv, &self.data.recv);
+            let unpacked = self.exchange.unpack(Buffer::Recv, &self.data.recv);
             self.note(unpacked);
         }
         (self.messages, self.error.map_or(Ok(()), Err))
@@ -164,13 +164,13 @@ impl Execution<'_> {
         match step {
             Step::Send { to, data } => {
                 let message = self.begin(MessageEnd::Sent, to, data);
-                let sent = self.exchange.send(self.rank(to).0, part(data));
+                let sent = self.exchange.send(self.rank(to).0, data);
                 self.end(message);
                 sent
             }
             Step::Recv { from, data } => {
                 let message = self.begin(MessageEnd::Received, from, data);
-                let received = self.exchange.recv(self.rank(from).0, part(data));
+                let received = self.exchange.recv(self.rank(from).0, data);
                 self.end(message);
                 received
             }
@@ -186,7 +186,7 @@ impl Execution<'_> {
             Step::Irecv { from, data } => self.irecv(from, data),
             Step::Wait { nth } => self.wait(nth as usize),
             Step::WaitAll => (0..self.open.len()).map(|_| self.wait(0)).fold(Ok(()), Result::and),
-            Step::Copy { from, to } => self.exchange.copy(part(from), part(to)),
+            Step::Copy { from, to } => self.exchange.copy(from, to),
             Step::ReduceLeft { from, into } => self.reduce(from, Side::Left, into),
             Step::ReduceRight { from, into } => self.reduce(from, Side::Right, into),
         }
@@ -200,13 +200,13 @@ impl Execution<'_> {
     fn isend(&mut self, to: Member, data: Slice) -> Result<(), ErrorCode> {
         let message = self.begin(MessageEnd::Sent, to, data);
         self.open.push_back(message);
-        self.exchange.isend(self.rank(to).0, part(data))
+        self.exchange.isend(self.rank(to).0, data)
     }
 
     fn irecv(&mut self, from: Member, data: Slice) -> Result<(), ErrorCode> {
         let message = self.begin(MessageEnd::Received, from, data);
         self.open.push_back(message);
-        self.exchange.irecv(self.rank(from).0, part(data))
+        self.exchange.irecv(self.rank(from).0, data)
     }
 
     /// Completes the `nth` of the messages that were started and not completed.
@@ -220,7 +220,7 @@ impl Execution<'_> {
 
     fn reduce(&mut self, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {
         match &self.data.reduction {
-            Some(by) => self.exchange.reduce(by, part(from), side, part(into)),
+            Some(by) => self.exchange.reduce(by, from, side, into),
             None => Ok(()),
         }
     }
@@ -237,18 +237,6 @@ impl Execution<'_> {
             message.span.end = self.clock.now();
         }
     }
-}
-
-pub(super) fn space(buffer: Buffer) -> Space {
-    match buffer {
-        Buffer::Send => Space::Send,
-        Buffer::Recv => Space::Recv,
-        Buffer::Scratch => Space::Scratch,
-    }
-}
-
-fn part(slice: Slice) -> BufferPart {
-    BufferPart { space: space(slice.buffer), offset: slice.offset.0, len: slice.len.0 }
 }
 
 /// The slices that a step reads and writes.

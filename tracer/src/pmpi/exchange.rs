@@ -6,36 +6,15 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
+use titr_common::collectives::{Buffer, Slice};
+use titr_common::units::Bytes;
 use titr_wrappers::abi::Abi;
 use titr_wrappers::argument::{Comm, Datatype, HandleCell, Op};
 use titr_wrappers::call;
-use titr_wrappers::handle::{DatatypeKind, RequestKind};
-use titr_wrappers::symbol::Word;
+use titr_wrappers::handle::RequestKind;
 
-use super::region::{Region, is_named, true_extent};
+use super::region::{Elements, Region, is_named, true_extent};
 use super::{ErrorCode, Memory, op_is_commutative, type_extent, type_size};
-
-/// A buffer of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
-    /// The data that the program gives.
-    Send,
-    /// The data that the program gets.
-    Recv,
-    /// Data of the schedule's own.
-    Scratch,
-}
-
-/// A part of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BufferPart {
-    /// The buffer.
-    pub(crate) space: Space,
-    /// The position of the first byte.
-    pub(crate) offset: u64,
-    /// The length in bytes.
-    pub(crate) len: u64,
-}
 
 /// The side of an operand in a non-commutative operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,25 +41,25 @@ impl Exchange {
         Self { abi, comm, tag, spaces: lens.map(Memory::new), started: VecDeque::new() }
     }
 
-    fn address(&self, part: BufferPart) -> Result<usize, ErrorCode> {
+    fn address(&self, Slice { buffer, offset, len }: Slice) -> Result<usize, ErrorCode> {
         /// A part outside of a buffer is a mistake in the schedule.
         const OUTSIDE: ErrorCode = ErrorCode(1);
-        let memory = &self.spaces[part.space as usize];
-        let end = part.offset.checked_add(part.len).ok_or(OUTSIDE)?;
-        if end > memory.bytes() { Err(OUTSIDE) } else { Ok(memory.address() + part.offset as usize) }
+        let memory = &self.spaces[buffer as usize];
+        let end = offset.0.checked_add(len.0).ok_or(OUTSIDE)?;
+        if end > memory.bytes() { Err(OUTSIDE) } else { Ok(memory.address() + offset.0 as usize) }
     }
 
     /// Packs regions of the program into a buffer, one behind the other.
-    pub(crate) fn pack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
-        self.each_region(space, regions, |region, room, comm| {
+    pub(crate) fn pack(&mut self, buffer: Buffer, regions: &[Region]) -> Result<(), ErrorCode> {
+        self.each_region(buffer, regions, |region, room, comm| {
             // SAFETY: `each_region` gives it room for all its bytes; the call is in progress while this runs.
             unsafe { region.pack(room, comm) }
         })
     }
 
     /// Unpacks a buffer into regions of the program.
-    pub(crate) fn unpack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
-        self.each_region(space, regions, |region, room, comm| {
+    pub(crate) fn unpack(&mut self, buffer: Buffer, regions: &[Region]) -> Result<(), ErrorCode> {
+        self.each_region(buffer, regions, |region, room, comm| {
             // SAFETY: as for packing.
             unsafe { region.unpack(room, comm) }
         })
@@ -88,61 +67,66 @@ impl Exchange {
 
     fn each_region(
         &self,
-        space: Space,
+        buffer: Buffer,
         regions: &[Region],
         mut each: impl FnMut(&Region, usize, Comm) -> Result<(), ErrorCode>,
     ) -> Result<(), ErrorCode> {
         let mut offset = 0;
         for region in regions {
             let len = region.bytes();
-            each(region, self.address(BufferPart { space, offset, len })?, self.comm)?;
+            each(region, self.address(Slice { buffer, offset: Bytes(offset), len: Bytes(len) })?, self.comm)?;
             offset += len;
         }
         Ok(())
     }
 
     /// `MPI_Send`.
-    pub(crate) fn send(&mut self, to: u32, part: BufferPart) -> Result<(), ErrorCode> {
-        let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
+    pub(crate) fn send(&mut self, to: u32, part: Slice) -> Result<(), ErrorCode> {
+        let (at, bytes) = (self.address(part)?, Elements::of_bytes(self.abi, part.len)?);
         // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm); this many bytes are there.
         unsafe { call!(MPI_Send(at, bytes.count, bytes.datatype, to as c_int, self.tag, self.comm)) }
     }
 
     /// `MPI_Recv`.
-    pub(crate) fn recv(&mut self, from: u32, part: BufferPart) -> Result<(), ErrorCode> {
-        let (at, bytes, ignore) = (self.address(part)?, Bytes::new(self.abi, part.len)?, self.abi.status_ignore);
+    pub(crate) fn recv(&mut self, from: u32, part: Slice) -> Result<(), ErrorCode> {
+        let (at, bytes, ignore) =
+            (self.address(part)?, Elements::of_bytes(self.abi, part.len)?, self.abi.status_ignore);
         // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *); there is room for this many bytes.
         unsafe { call!(MPI_Recv(at, bytes.count, bytes.datatype, from as c_int, self.tag, self.comm, ignore)) }
     }
 
     /// `MPI_Isend`. After an error there is a message nevertheless, which is complete.
-    pub(crate) fn isend(&mut self, to: u32, part: BufferPart) -> Result<(), ErrorCode> {
-        let mut request = Box::new(HandleCell::empty());
-        let (to, tag, comm, place) = (to as c_int, self.tag, self.comm, request.address());
-        let started = self.address(part).and_then(|at| {
-            let bytes = Bytes::new(self.abi, part.len)?;
+    pub(crate) fn isend(&mut self, to: u32, part: Slice) -> Result<(), ErrorCode> {
+        let (tag, comm) = (self.tag, self.comm);
+        self.start(part, |at, bytes, place| {
             // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *). The memory is there until the
             // request is completed: `drop` sees to that.
-            unsafe { call!(MPI_Isend(at, bytes.count, bytes.datatype, to, tag, comm, place)) }
-        });
-        self.push(request, started)
+            unsafe { call!(MPI_Isend(at, bytes.count, bytes.datatype, to as c_int, tag, comm, place)) }
+        })
     }
 
     /// `MPI_Irecv`. After an error there is a message nevertheless, which is complete.
-    pub(crate) fn irecv(&mut self, from: u32, part: BufferPart) -> Result<(), ErrorCode> {
-        let mut request = Box::new(HandleCell::empty());
-        let (from, tag, comm, place) = (from as c_int, self.tag, self.comm, request.address());
-        let started = self.address(part).and_then(|at| {
-            let bytes = Bytes::new(self.abi, part.len)?;
+    pub(crate) fn irecv(&mut self, from: u32, part: Slice) -> Result<(), ErrorCode> {
+        let (tag, comm) = (self.tag, self.comm);
+        self.start(part, |at, bytes, place| {
             // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), as for sending.
-            unsafe { call!(MPI_Irecv(at, bytes.count, bytes.datatype, from, tag, comm, place)) }
-        });
-        self.push(request, started)
+            unsafe { call!(MPI_Irecv(at, bytes.count, bytes.datatype, from as c_int, tag, comm, place)) }
+        })
     }
 
-    fn push(&mut self, request: Box<HandleCell<RequestKind>>, started: Result<(), ErrorCode>) -> Result<(), ErrorCode> {
-        let null = || Box::new(HandleCell::holding(self.abi.request_null));
-        self.started.push_back(if started.is_ok() { request } else { null() });
+    /// Starts a message of a part by a call with the part's address, its bytes, and the place of the request.
+    fn start(
+        &mut self,
+        part: Slice,
+        call: impl FnOnce(usize, &Elements, usize) -> Result<(), ErrorCode>,
+    ) -> Result<(), ErrorCode> {
+        let mut request = Box::new(HandleCell::empty());
+        let started =
+            self.address(part).and_then(|at| call(at, &Elements::of_bytes(self.abi, part.len)?, request.address()));
+        if started.is_err() {
+            *request = HandleCell::holding(self.abi.request_null);
+        }
+        self.started.push_back(request);
         started
     }
 
@@ -150,8 +134,8 @@ impl Exchange {
     ///
     /// # Errors
     /// An error code if the buffer is too short.
-    pub(crate) fn put(&mut self, space: Space, number: u64) -> Result<(), ErrorCode> {
-        let at = self.address(BufferPart { space, offset: 0, len: 8 })?;
+    pub(crate) fn put(&mut self, buffer: Buffer, number: u64) -> Result<(), ErrorCode> {
+        let at = self.address(buffer.first(8))?;
         // SAFETY: this many bytes are there.
         unsafe { (at as *mut u64).write(number) };
         Ok(())
@@ -161,8 +145,8 @@ impl Exchange {
     ///
     /// # Errors
     /// An error code if the buffer is too short.
-    pub(crate) fn get(&self, space: Space) -> Result<u64, ErrorCode> {
-        let at = self.address(BufferPart { space, offset: 0, len: 8 })?;
+    pub(crate) fn get(&self, buffer: Buffer) -> Result<u64, ErrorCode> {
+        let at = self.address(buffer.first(8))?;
         // SAFETY: this many bytes are there, and any value is a valid number.
         Ok(unsafe { (at as *const u64).read() })
     }
@@ -183,8 +167,8 @@ impl Exchange {
     ///
     /// # Errors
     /// An error code if a part lies outside of its buffer.
-    pub(crate) fn copy(&mut self, from: BufferPart, to: BufferPart) -> Result<(), ErrorCode> {
-        let len = from.len.min(to.len) as usize;
+    pub(crate) fn copy(&mut self, from: Slice, to: Slice) -> Result<(), ErrorCode> {
+        let len = from.len.min(to.len).0 as usize;
         let [from, to] = [self.address(from)?, self.address(to)?];
         // SAFETY: both have this many bytes.
         unsafe { std::ptr::copy(from as *const u8, to as *mut u8, len) };
@@ -192,14 +176,8 @@ impl Exchange {
     }
 
     /// Reduces `from` into a part of the same length.
-    pub(crate) fn reduce(
-        &mut self,
-        by: &Reduction,
-        from: BufferPart,
-        side: Side,
-        into: BufferPart,
-    ) -> Result<(), ErrorCode> {
-        let bytes = from.len.min(into.len);
+    pub(crate) fn reduce(&mut self, by: &Reduction, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {
+        let bytes = from.len.min(into.len).0;
         let [from, to] = [self.address(from)?, self.address(into)?];
         if side == Side::Left || by.commutes() {
             // SAFETY: both have this many bytes, at multiples of the element from an address that is aligned for any
@@ -223,55 +201,6 @@ impl Drop for Exchange {
         // After an error: operations in progress may still write here.
         while self.pending() > 0 {
             let _ = self.wait(0);
-        }
-    }
-}
-
-/// A number of bytes as `MPI_Send` and related functions count them: elements of a datatype.
-struct Bytes {
-    count: c_int,
-    datatype: Datatype,
-    /// The datatype again where it was made for this, to be freed.
-    made: Option<HandleCell<DatatypeKind>>,
-}
-
-impl Bytes {
-    fn new(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
-        match c_int::try_from(bytes) {
-            Ok(count) => Ok(Self { count, datatype: abi.byte, made: None }),
-            Err(_) => Self::many(abi, bytes),
-        }
-    }
-
-    /// One element of a datatype of this many bytes: large blocks, and the remaining bytes.
-    fn many(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
-        const BLOCK: c_int = 1 << 20;
-        let (mut block, mut whole) = (HandleCell::<DatatypeKind>::empty(), HandleCell::<DatatypeKind>::empty());
-        // SAFETY: (int, MPI_Datatype, MPI_Datatype *).
-        unsafe { call!(MPI_Type_contiguous(BLOCK, abi.byte, block.address()))? };
-        let (blocks, rest) = (bytes / BLOCK as u64, bytes % BLOCK as u64);
-        let counts = [blocks as c_int, rest as c_int];
-        let displacements = [0_i64, (bytes - rest) as i64];
-        let wide = [block.get(abi).raw(), abi.byte.raw()];
-        let narrow = wide.map(|handle| handle as u32);
-        let types = if abi.handle_bytes == size_of::<u32>() { narrow.as_ptr().word() } else { wide.as_ptr().word() };
-        // SAFETY: (int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *), then (MPI_Datatype *).
-        unsafe {
-            let made =
-                call!(MPI_Type_create_struct(2, counts.as_ptr(), displacements.as_ptr(), types, whole.address()));
-            let _ = call!(MPI_Type_free(block.address()));
-            made?;
-            call!(MPI_Type_commit(whole.address()))?;
-        }
-        Ok(Self { count: 1, datatype: whole.get(abi), made: Some(whole) })
-    }
-}
-
-impl Drop for Bytes {
-    fn drop(&mut self) {
-        if let Some(datatype) = &mut self.made {
-            // SAFETY: (MPI_Datatype *), a datatype of `many`; messages that use it keep the parts that they need.
-            let _ = unsafe { call!(MPI_Type_free(datatype.address())) };
         }
     }
 }

@@ -14,7 +14,7 @@ use titr_wrappers::call;
 mod exchange;
 mod region;
 
-pub(crate) use exchange::{BufferPart, Exchange, Reduction, Side, Space};
+pub(crate) use exchange::{Exchange, Reduction, Side};
 pub(crate) use region::Region;
 pub(crate) use titr_wrappers::pmpi::*;
 

@@ -2,10 +2,12 @@
 
 use std::ffi::{c_int, c_void};
 
+use titr_common::units::Bytes;
 use titr_wrappers::abi::Abi;
 use titr_wrappers::argument::{Buffer, Comm, Datatype, HandleCell};
 use titr_wrappers::call;
 use titr_wrappers::handle::DatatypeKind;
+use titr_wrappers::symbol::Word;
 
 use super::{ErrorCode, type_extent, type_size};
 
@@ -21,12 +23,11 @@ pub(crate) struct Region {
     extent: i64,
 }
 
-/// Elements of a datatype, which exists as long as they do if it was made for them.
-struct Elements {
-    address: usize,
-    count: c_int,
-    datatype: Datatype,
-    _made: Option<Displaced>,
+/// A number of elements of a datatype, which exists as long as they do if it was made for them.
+pub(super) struct Elements {
+    pub(super) count: c_int,
+    pub(super) datatype: Datatype,
+    _made: Option<OwnedDatatype>,
 }
 
 /// An address other than `MPI_BOTTOM` to count absolute addresses from.
@@ -96,16 +97,12 @@ impl Region {
     /// # Safety
     /// `room` is the address of [`bytes`](Self::bytes) bytes, and the region's call is in progress.
     pub(super) unsafe fn pack(&self, room: usize, comm: Comm) -> Result<(), ErrorCode> {
-        for (address, count, at) in self.parts() {
+        self.each_part(room, |address, &Elements { count, datatype, .. }, at, bytes| {
             let mut position: c_int = 0;
-            let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
-            let elements = self.elements(address, count)?;
-            let Elements { address, count, datatype, .. } = elements;
             // SAFETY: (const void *, int, MPI_Datatype, void *, int, int *, MPI_Comm). The program vouches for the data
             // at its address. With processes of one kind, packed data is as long as the data.
-            unsafe { call!(MPI_Pack(address, count, datatype, at, bytes, &raw mut position, comm))? };
-        }
-        Ok(())
+            unsafe { call!(MPI_Pack(address, count, datatype, at, bytes, &raw mut position, comm)) }
+        })
     }
 
     /// Unpacks packed data into the region.
@@ -113,29 +110,37 @@ impl Region {
     /// # Safety
     /// As [`pack`](Self::pack).
     pub(super) unsafe fn unpack(&self, room: usize, comm: Comm) -> Result<(), ErrorCode> {
-        for (address, count, at) in self.parts() {
+        self.each_part(room, |address, &Elements { count, datatype, .. }, at, bytes| {
             let mut position: c_int = 0;
-            let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
-            let elements = self.elements(address, count)?;
-            let Elements { address, count, datatype, .. } = elements;
             // SAFETY: (const void *, int, int *, void *, int, MPI_Datatype, MPI_Comm); as for packing.
-            unsafe { call!(MPI_Unpack(at, bytes, &raw mut position, address, count, datatype, comm))? };
+            unsafe { call!(MPI_Unpack(at, bytes, &raw mut position, address, count, datatype, comm)) }
+        })
+    }
+
+    /// Calls `each` with the address and the elements of each part, and with the address and the length of its packed data in
+    /// `room`.
+    fn each_part(
+        &self,
+        room: usize,
+        each: impl Fn(usize, &Elements, usize, c_int) -> Result<(), ErrorCode>,
+    ) -> Result<(), ErrorCode> {
+        for (address, count, at) in self.parts() {
+            let (address, elements) = self.elements(address, count as c_int)?;
+            each(address, &elements, room + at as usize, (count * self.size) as c_int)?;
         }
         Ok(())
     }
 
-    /// Elements of the region in a form that `MPI_Pack` accepts. MPICH's rejects `MPI_BOTTOM`, from which collectives
-    /// take elements with absolute addresses (MPI 4.0 §5.1.5).
-    fn elements(&self, address: usize, count: c_int) -> Result<Elements, ErrorCode> {
-        let is_absolute =
-            || !is_named(self.datatype) && true_extent(self.datatype).is_some_and(|(lower, _)| lower != 0);
+    /// Elements of the region, with their address, in a form that `MPI_Pack` accepts. MPICH's rejects `MPI_BOTTOM`, from which
+    /// collectives take elements with absolute addresses (MPI 4.0 §5.1.5).
+    fn elements(&self, address: usize, count: c_int) -> Result<(usize, Elements), ErrorCode> {
+        let datatype = self.datatype;
+        let is_absolute = || !is_named(datatype) && true_extent(datatype).is_some_and(|(lower, _)| lower != 0);
         match Abi::current() {
             Ok(abi) if address == abi.bottom && is_absolute() => {
-                let displaced = Displaced::new(count, self.datatype, -(ELSEWHERE as i64))?;
-                let datatype = displaced.datatype(abi);
-                Ok(Elements { address: ELSEWHERE, count: 1, datatype, _made: Some(displaced) })
+                Ok((ELSEWHERE, Elements::displaced(abi, count, datatype, -(ELSEWHERE as i64))?))
             }
-            _ => Ok(Elements { address, count, datatype: self.datatype, _made: None }),
+            _ => Ok((address, Elements { count, datatype, _made: None })),
         }
     }
 }
@@ -157,30 +162,62 @@ pub(super) fn is_named(datatype: Datatype) -> bool {
     known.is_ok() && numbers[..3] == [0; 3]
 }
 
-/// A datatype of several elements of another one, some bytes from its address (`MPI_Type_create_hindexed`).
-struct Displaced(HandleCell<DatatypeKind>);
-
-impl Displaced {
-    fn new(count: c_int, datatype: Datatype, displacement: i64) -> Result<Self, ErrorCode> {
-        let mut cell = HandleCell::empty();
-        let (counts, displacements) = (&raw const count, &raw const displacement);
-        // SAFETY: (int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *), then (MPI_Datatype *).
-        unsafe {
-            call!(MPI_Type_create_hindexed(1, counts, displacements, datatype, cell.address()))?;
-            let mut made = Self(cell);
-            call!(MPI_Type_commit(made.0.address()))?;
-            Ok(made)
+impl Elements {
+    /// A number of bytes as `MPI_Send` and related functions count them.
+    pub(super) fn of_bytes(abi: &Abi, Bytes(bytes): Bytes) -> Result<Self, ErrorCode> {
+        match c_int::try_from(bytes) {
+            Ok(count) => Ok(Self { count, datatype: abi.byte, _made: None }),
+            Err(_) => Self::of_many_bytes(abi, bytes),
         }
     }
 
-    fn datatype(&self, abi: &Abi) -> Datatype {
-        self.0.get(abi)
+    /// One element of a datatype of this many bytes: large blocks, and the remaining bytes.
+    fn of_many_bytes(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
+        const BLOCK: c_int = 1 << 20;
+        // SAFETY: (int, MPI_Datatype, MPI_Datatype *).
+        let block = OwnedDatatype::new(|cell| unsafe { call!(MPI_Type_contiguous(BLOCK, abi.byte, cell)) })?;
+        let (blocks, rest) = (bytes / BLOCK as u64, bytes % BLOCK as u64);
+        let counts = [blocks as c_int, rest as c_int];
+        let displacements = [0_i64, (bytes - rest) as i64];
+        let wide = [block.0.get(abi).raw(), abi.byte.raw()];
+        let narrow = wide.map(|handle| handle as u32);
+        let types = if abi.handle_bytes == size_of::<u32>() { narrow.as_ptr().word() } else { wide.as_ptr().word() };
+        let (counts, displacements) = (counts.as_ptr(), displacements.as_ptr());
+        // SAFETY: (int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *).
+        Self::one(abi, |cell| unsafe { call!(MPI_Type_create_struct(2, counts, displacements, types, cell)) })
+    }
+
+    /// One element of a datatype of several elements, some bytes from its address.
+    fn displaced(abi: &Abi, count: c_int, datatype: Datatype, displacement: i64) -> Result<Self, ErrorCode> {
+        let (counts, displacements) = (&raw const count, &raw const displacement);
+        // SAFETY: (int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *).
+        Self::one(abi, |cell| unsafe { call!(MPI_Type_create_hindexed(1, counts, displacements, datatype, cell)) })
+    }
+
+    /// One element of the datatype that `make` puts into a cell.
+    fn one(abi: &Abi, make: impl FnOnce(usize) -> Result<(), ErrorCode>) -> Result<Self, ErrorCode> {
+        let mut made = OwnedDatatype::new(make)?;
+        // SAFETY: (MPI_Datatype *).
+        unsafe { call!(MPI_Type_commit(made.0.address()))? };
+        Ok(Self { count: 1, datatype: made.0.get(abi), _made: Some(made) })
     }
 }
 
-impl Drop for Displaced {
+/// A datatype that is freed when the value is dropped; messages that use it keep the parts that they need.
+struct OwnedDatatype(HandleCell<DatatypeKind>);
+
+impl OwnedDatatype {
+    /// The datatype that `make` puts into a cell.
+    fn new(make: impl FnOnce(usize) -> Result<(), ErrorCode>) -> Result<Self, ErrorCode> {
+        let mut cell = HandleCell::empty();
+        make(cell.address())?;
+        Ok(Self(cell))
+    }
+}
+
+impl Drop for OwnedDatatype {
     fn drop(&mut self) {
-        // SAFETY: (MPI_Datatype *), a datatype of `new`.
+        // SAFETY: (MPI_Datatype *), a datatype that MPI has made.
         let _ = unsafe { call!(MPI_Type_free(self.0.address())) };
     }
 }

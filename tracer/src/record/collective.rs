@@ -16,7 +16,7 @@ use super::message_args::TypeSizes;
 use super::omitted_calls::Omission;
 use super::request_table::RequestKind;
 use super::{Outcome, RankTrace};
-use crate::collective_call::{Blocks, CollectiveCall, NeighborBlocks, NeighborhoodCall, Start};
+use crate::collective_call::{AnyCollective, Blocks, CollectiveCall, NeighborBlocks, NeighborhoodCall, Start};
 use crate::extended::{Description, Operation};
 use crate::pmpi::{self, ErrorCode, Neighbors};
 use crate::ranks::Ranks;
@@ -81,14 +81,23 @@ impl Collectives {
     }
 
     /// Describes a collective to the extended mode.
-    pub(super) fn describe(&mut self, call: &CollectiveCall<'_>, trace: &mut RankTrace) -> Option<Description> {
-        let members = self.members(call, trace).ok()?;
-        let collective = self.operation(call, members);
-        let known = trace.communicators.known(call.comm).ok()?;
-        let (members, first_group) = known.all();
-        let operation = Operation::Collective(collective, first_group);
-        let is_blocking = matches!(call.start, Start::Blocking);
-        Some(Description { comm: call.comm, id: known.id, members, is_blocking, operation })
+    pub(super) fn describe(&mut self, call: &AnyCollective<'_>, trace: &mut RankTrace) -> Option<Description> {
+        let (comm, start, members, operation) = match call {
+            AnyCollective::OfAll(call) => {
+                let members = self.members(call, trace).ok()?;
+                let collective = self.operation(call, members);
+                let (members, first_group) = trace.communicators.get(call.comm)?.all();
+                (call.comm, call.start, members, Operation::Collective(collective, first_group))
+            }
+            AnyCollective::OfNeighbors(call) => {
+                let neighbors = pmpi::neighbors(self.abi, call.comm);
+                let neighborhood = self.among_neighbors(call, &neighbors, trace).ok()?;
+                let members = trace.communicators.get(call.comm)?.members.clone();
+                (call.comm, call.start, members, Operation::Neighborhood { neighborhood, neighbors })
+            }
+        };
+        let id = trace.communicators.get(comm)?.id;
+        Some(Description { comm, id, members, is_blocking: matches!(start, Start::Blocking), operation })
     }
 
     /// The members of a call's collective, and this rank's part in it.
@@ -261,24 +270,6 @@ impl Collectives {
         let completion = begin(&call.start, collective.is_ok(), trace);
         trace.stream.write(&Event::Neighborhood(collective?, completion));
         Ok(())
-    }
-
-    /// Describes a neighbourhood collective to the extended mode.
-    pub(super) fn describe_neighborhood(
-        &mut self,
-        call: &NeighborhoodCall<'_>,
-        trace: &mut RankTrace,
-    ) -> Option<Description> {
-        let neighbors = pmpi::neighbors(self.abi, call.comm);
-        let neighborhood = self.among_neighbors(call, &neighbors, trace).ok()?;
-        let known = trace.communicators.known(call.comm).ok()?;
-        Some(Description {
-            comm: call.comm,
-            id: known.id,
-            members: known.members.clone(),
-            is_blocking: matches!(call.start, Start::Blocking),
-            operation: Operation::Neighborhood { neighborhood, neighbors },
-        })
     }
 
     fn among_neighbors(

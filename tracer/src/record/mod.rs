@@ -50,7 +50,7 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{self, MPI_Request_f
 use titr_wrappers::functions::process::Process;
 use titr_wrappers::{Abi, Call, Function};
 
-use crate::collective_call::{CollectiveCall, NeighborhoodCall};
+use crate::collective_call::AnyCollective;
 use crate::extended::{Description, Engine};
 use crate::pmpi::ErrorCode;
 use crate::sink::Sink;
@@ -362,13 +362,8 @@ impl Recorder {
     }
 
     /// Describes a collective to the extended mode.
-    pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
+    pub(crate) fn describe(&mut self, call: &AnyCollective<'_>) -> Option<Description> {
         self.collectives.describe(call, &mut self.trace)
-    }
-
-    /// Describes a neighbourhood collective to the extended mode.
-    pub(crate) fn describe_neighborhood(&mut self, call: &NeighborhoodCall<'_>) -> Option<Description> {
-        self.collectives.describe_neighborhood(call, &mut self.trace)
     }
 
     /// Has a spawn tell its processes its name: to be called before the call is made.

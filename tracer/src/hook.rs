@@ -48,7 +48,7 @@ pub(crate) fn call(
         thread.stop();
     } else if ptr::eq(function, &MPI_Wtime) {
         shared.admit(thread);
-        shared.with(thread, |recorder, _| recorder.settle(function, Err(Omission::Local)));
+        shared.with(thread, |recorder, _| recorder.stream().end_call(function, Err(Omission::Local)));
         return;
     }
     thread.locate(call, real);
@@ -66,7 +66,7 @@ pub(crate) fn call(
 #[inline]
 fn begin_call(recorder: &mut Recorder, thread: &Thread) {
     if let Some(site) = thread.site() {
-        recorder.begin_call(site);
+        recorder.stream().begin_call(site);
     }
 }
 
@@ -74,9 +74,9 @@ fn begin_call(recorder: &mut Recorder, thread: &Thread) {
 #[inline]
 fn settle(recorder: &mut Recorder, thread: &mut Thread, function: &'static Function, outcome: Result<(), Omission>) {
     if outcome.is_err_and(|why| why != Omission::Opaque) && function.effect == Effect::Communicates {
-        recorder.passed_over(thread.volume_of_call());
+        recorder.stream().passed_over(thread.volume_of_call());
     }
-    recorder.settle(function, outcome);
+    recorder.stream().end_call(function, outcome);
 }
 
 /// A call that may complete requests: which requests it was about is known only before it.
@@ -92,7 +92,7 @@ fn complete(
     let (success, span) = thread.timed(|_| real.run());
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
-        recorder.begin_annotations(span);
+        recorder.stream().begin_annotations(span);
         let outcome = recorder.completion(&mut thread.requests, call, success);
         if outcome.is_ok() {
             thread.is_recorded(span);
@@ -227,9 +227,9 @@ fn extended(
     }
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
-        recorder.begin_annotations(span);
+        recorder.stream().begin_annotations(span);
         let is_opaque = collective.is_some() && messages.is_none();
-        recorder.annotate(messages.into_iter().flatten().map(Annotation::Message));
+        recorder.stream().annotate(messages.into_iter().flatten().map(Annotation::Message));
         let recorded = record(recorder, function, call, success, real, overwritten);
         if let Some(id) = made.and_then(|new| recorder.id_of(new)) {
             engine.adopt(id, tag);

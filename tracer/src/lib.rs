@@ -18,6 +18,7 @@
 //! ```
 
 mod call_sites;
+mod clock;
 mod collective_call;
 mod counter;
 mod descriptors;

@@ -345,11 +345,11 @@ impl Tracer {
         let site = thread.as_ref().and_then(|thread| thread.site());
         let mut recorder = self.recorder.take(thread)?;
         calls_left().for_each(|function| recorder.abandon(function));
-        recorder.unseen(bypasses());
+        recorder.stream().unseen(bypasses());
         if let Some(site) = site {
-            recorder.begin_call(site);
+            recorder.stream().begin_call(site);
         }
-        recorder.begin_annotations(moment);
+        recorder.stream().begin_annotations(moment);
         recorder.end(ended, (ended == Ended::Finalize).then_some(&MPI_Finalize))
     }
 }
@@ -384,7 +384,7 @@ fn adopt(thread: Thread) -> &'static mut Thread {
 
 impl Recording for Tracer {
     fn hand_over(&self) -> bool {
-        self.recorder.try_with(false, Recorder::hand_over).unwrap_or(false)
+        self.recorder.try_with(false, |recorder| recorder.stream().hand_over()).unwrap_or(false)
     }
 
     fn close(&self, order: Order) -> bool {

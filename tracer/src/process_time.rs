@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 use spin::mutex::SpinMutex;
 use titr_common::trace::process_time::ProcessTime;
 
+use crate::clock::nanoseconds;
+
 /// Nanoseconds that threads have neither computed nor been in an MPI call, as far as their counters have noticed.
 static WAITED: AtomicU64 = AtomicU64::new(0);
 
@@ -244,7 +246,7 @@ fn threads() -> Vec<ThreadNumber> {
 
 /// CPU time of this process, in nanoseconds.
 fn process_cpu() -> u64 {
-    cpu(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or_default()
+    nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or_default()
 }
 
 /// CPU time of a thread of this process, in nanoseconds; `None` if it has ended.
@@ -252,14 +254,7 @@ fn thread_cpu(thread: ThreadNumber) -> Option<u64> {
     /// `CPUCLOCK_SCHED` of `CPUCLOCK_PERTHREAD_MASK`: the result of `pthread_getcpuclockid` for a thread, which needs
     /// its handle.
     const OF_A_THREAD: libc::clockid_t = 0b110;
-    cpu(!thread << 3 | OF_A_THREAD)
-}
-
-fn cpu(clock: libc::clockid_t) -> Option<u64> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a live local. A clock that does not exist is an error.
-    let failed = unsafe { libc::clock_gettime(clock, &mut time) };
-    (failed == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    nanoseconds(!thread << 3 | OF_A_THREAD)
 }
 
 /// CPU time of child processes that were waited for, in nanoseconds.

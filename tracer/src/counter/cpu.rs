@@ -3,10 +3,10 @@
 //! `CLOCK_THREAD_CPUTIME_ID` is right even if many ranks share a core, but it is a system call (some hundred
 //! nanoseconds). Where it can be [extrapolated](super::extrapolation), most readings take less.
 
-use super::clock::thread_ns;
 use super::extrapolation::{Extrapolation, ThisThread};
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
+use crate::clock::thread_ns;
 
 /// Measures the CPU time that one thread spends between [`start`](Self::start) and [`stop`](Self::stop).
 pub(super) struct CpuTime {

@@ -12,9 +12,9 @@
 //! noticed, and they are repeated. They are always repeated after [`OLDEST`], so that a guest without time from its
 //! host, or a clock that excludes interrupts, cannot falsify the sum.
 
-use super::clock::thread_ns;
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
+use crate::clock::thread_ns;
 use crate::process_time;
 
 /// Maximum age of a synchronisation, in nanoseconds.

@@ -14,7 +14,6 @@
 //! call, and [`Counter::stop`], on the way into the next. Other threads, including the flush thread, have counters of
 //! their own.
 
-mod clock;
 mod cpu;
 mod emulated;
 mod extrapolation;
@@ -137,13 +136,7 @@ impl Source {
 
     #[cfg(feature = "papi")]
     fn papi() -> Result<Self, String> {
-        papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(|_| Self {
-            kind: Kind::Papi,
-            resolution: 1.0,
-            hook: 0.0,
-            reference: None,
-            others: None,
-        })
+        papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(|_| Self::of(Kind::Papi, 1.0))
     }
 
     #[cfg(not(feature = "papi"))]
@@ -153,20 +146,21 @@ impl Source {
 
     fn perf() -> Result<Self, String> {
         let works = Perf::of_this_thread(Event::INSTRUCTIONS);
-        works
-            .map(|_| Self { kind: Kind::Perf, resolution: 1.0, hook: 0.0, reference: None, others: None })
-            .map_err(|error| format!("perf_event_open: {error}"))
+        works.map(|_| Self::of(Kind::Perf, 1.0)).map_err(|error| format!("perf_event_open: {error}"))
     }
 
     fn emulated() -> Result<Self, String> {
-        let works = Emulated::of_this_thread();
-        works.map(|_| Self { kind: Kind::Emulated, resolution: 1.0, hook: 0.0, reference: None, others: None })
+        Emulated::of_this_thread().map(|_| Self::of(Kind::Emulated, 1.0))
     }
 
     fn cpu(rate: f64, begun: Calibration) -> Self {
         let calibration = CpuTime::can_extrapolate().then_some(begun);
         let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
-        Self { kind: Kind::Cpu { rate, calibration }, resolution, hook: 0.0, reference: None, others: None }
+        Self::of(Kind::Cpu { rate, calibration }, resolution)
+    }
+
+    fn of(kind: Kind, resolution: f64) -> Self {
+        Self { kind, resolution, hook: 0.0, reference: None, others: None }
     }
 
     /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's preemption flag.

@@ -12,8 +12,8 @@ use std::hint::black_box;
 
 use titr_common::trace::manifest::ReferenceCount;
 
-use super::clock::thread_ns;
 use super::{Counter, Source};
+use crate::clock::thread_ns;
 
 /// Number of counts. Sometimes the thread is interrupted, or its processor has yet to speed up.
 const TIMES: usize = 9;

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use super::clock::{monotonic_ns, thread_ns};
 use super::*;
+use crate::clock::{monotonic_ns, thread_ns};
 
 fn choose(counter: CounterChoice) -> Result<Source, CounterError> {
     Source::choose(counter, 2e9, Calibration::begin())

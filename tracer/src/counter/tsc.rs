@@ -4,7 +4,7 @@
 //! §19.17.1). The rate is measured against `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts, between two moments
 //! that are far apart anyway: this needs no waiting, and the precision increases while the program runs.
 
-use super::clock::monotonic_ns;
+use crate::clock::monotonic_ns;
 
 /// A moment, on both clocks.
 #[derive(Clone, Copy, Debug)]

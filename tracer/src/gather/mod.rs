@@ -75,21 +75,21 @@ impl Gather {
     /// Gathers, and removes this rank's part if that succeeded. Collective; `entry` is the rank's final entry.
     pub(crate) fn run(self, abi: &'static Abi, entry: Option<RankEntry>) {
         let Some(comm) = ToolComm::like(abi, abi.comm_world) else { return };
-        let done = with_file_size_errors(|| self.bring(&Mpi { comm, abi }, entry.as_ref()));
+        let done = with_file_size_errors(|| self.bring(&comm, entry.as_ref()));
         if done == Ok(true) {
             // Best effort: a remaining file is a copy of data in the complete archive.
             let _ = self.remove_part();
         }
     }
 
-    fn bring(&self, link: &Mpi, entry: Option<&RankEntry>) -> Result<bool, Broken> {
+    fn bring(&self, link: &ToolComm, entry: Option<&RankEntry>) -> Result<bool, Broken> {
         let Some((wanted, run)) = &self.root else {
             let mut parent = Parent { link, rank: self.tree.parent().ok_or(Broken)? };
             let sent = self.send_entry(link, entry, &mut parent)?;
             // Three votes: is all known, has all arrived, is it where it belongs?
-            return Ok(link.vote(sent)?
-                && link.vote(self.send_stream(link, entry, &mut parent)?)?
-                && link.vote(true)?);
+            return Ok(vote(link, sent)?
+                && vote(link, self.send_stream(link, entry, &mut parent)?)?
+                && vote(link, true)?);
         };
         let mut entries = Entries::default();
         let sent = self.send_entry(link, entry, &mut entries)?;
@@ -104,14 +104,14 @@ impl Gather {
             }
         });
         let begun = begun.map_err(|reason| log_loss(&path, &reason));
-        let Ok(mut archive) = begun else { return link.vote(false) };
-        if !link.vote(sent)? {
+        let Ok(mut archive) = begun else { return vote(link, false) };
+        if !vote(link, sent)? {
             give_up(&path, "a rank's trace is not complete");
             return Ok(false);
         }
         let sent = self.send_stream(link, entry, &mut archive)?;
         let whole = archive.finish().map_err(|reason| give_up(&path, &reason)).is_ok();
-        if !link.vote(sent && whole)? {
+        if !vote(link, sent && whole)? {
             if whole {
                 give_up(&path, "a rank cannot read what it has written");
             }
@@ -135,16 +135,16 @@ impl Gather {
         if let (true, true, Ok(manifest)) = (named, launched::by_titrace(), entries.manifest(run)) {
             announce(&path, &manifest, size(&manifest));
         }
-        link.vote(named)
+        vote(link, named)
     }
 
-    fn send_entry(&self, link: &Mpi, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
+    fn send_entry(&self, link: &ToolComm, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
         let text = entry.and_then(|entry| serde_json::to_vec(entry).ok()).unwrap_or_default();
         let sent = relay(&self.tree, link, &mut text.as_slice(), text.len() as u64, to)?;
         Ok(sent && !text.is_empty())
     }
 
-    fn send_stream(&self, link: &Mpi, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
+    fn send_stream(&self, link: &ToolComm, entry: Option<&RankEntry>, to: &mut impl Receiver) -> Result<bool, Broken> {
         let length = entry.map_or(0, |entry| entry.disk.0);
         let path = directory::stream(&self.directory, self.rank());
         match File::open(&path).and_then(place_high).and_then(OwnFile::new) {
@@ -216,25 +216,17 @@ fn log_loss(path: &Path, reason: &str) {
     log(format_args!("the trace is not gathered into {}: {reason}; its parts stay where they are", path.display()));
 }
 
-/// The tool's own messages.
-struct Mpi {
-    comm: ToolComm,
-    abi: &'static Abi,
+/// Whether all ranks say yes. Collective.
+fn vote(comm: &ToolComm, yes: bool) -> Result<bool, Broken> {
+    comm.all(yes).ok_or(Broken)
 }
 
-impl Mpi {
-    /// Whether all ranks agree.
-    fn vote(&self, yes: bool) -> Result<bool, Broken> {
-        self.comm.allreduce(i64::from(yes), self.abi.min).map(|all| all == 1).ok_or(Broken)
-    }
-}
-
-impl Link for Mpi {
+impl Link for ToolComm {
     fn send(&self, to: u32, bytes: &[u8]) -> Result<(), Broken> {
-        self.comm.ssend(bytes, to).map_err(|_| Broken)
+        self.ssend(bytes, to).map_err(|_| Broken)
     }
 
     fn receive(&self, from: u32, bytes: &mut [u8]) -> Result<(), Broken> {
-        self.comm.recv(bytes, from).map_err(|_| Broken)
+        self.recv(bytes, from).map_err(|_| Broken)
     }
 }

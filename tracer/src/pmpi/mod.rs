@@ -150,9 +150,9 @@ impl ToolComm {
         unsafe { call!(MPI_Recv(bytes.as_mut_ptr(), count, abi.byte, from, 0, self.comm, abi.status_ignore)) }
     }
 
-    /// [`allreduce`] among the members.
-    pub(crate) fn allreduce(&self, value: i64, op: Op) -> Option<i64> {
-        allreduce(self.abi, value, op, self.comm)
+    /// Whether all members say yes: collective.
+    pub(crate) fn all(&self, yes: bool) -> Option<bool> {
+        allreduce(self.abi, yes.into(), self.abi.min, self.comm).map(|all| all == 1)
     }
 }
 

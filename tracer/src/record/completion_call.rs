@@ -6,7 +6,7 @@ use titr_common::event::{Quantifier, RequestId};
 use titr_wrappers::Call;
 use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::signature::WaitSome;
+use titr_wrappers::signature::{Requests, WaitSome};
 
 use super::message_args::{Match, RequestRef};
 use crate::pmpi;
@@ -55,73 +55,59 @@ impl<'c> CompletionCall<'c> {
     #[inline(always)]
     pub(crate) fn of(call: &Call<'c>) -> Option<Self> {
         use CompletionKind::{Test, Wait};
-        let one = |ask, kind, request: &Place<'c, Request>, status: &StatusArgument<'c>| {
-            let (requests, statuses) = (Handles::One(*request), StatusDest::One(*status));
-            Some(Self { ask, kind, requests, completed: Completed::All, statuses })
-        };
-        let many = |ask, kind, requests: Array<'c, Request>, completed, statuses| {
-            Some(Self { ask, kind, requests: Handles::Many(requests), completed, statuses })
-        };
         let Call::PointToPoint(call) = call else { return None };
-        match call {
-            MPI_Wait(request, status) => one(Quantifier::Single, Wait, request, status),
-            MPI_Test(request, flag, status) => one(Quantifier::Single, Test(Some(*flag)), request, status),
-            MPI_Waitall(all) => many(
-                Quantifier::All,
-                Wait,
-                all.array_of_requests(),
-                Completed::All,
-                StatusDest::Many(all.array_of_statuses()),
-            ),
-            MPI_Testall(all) => {
-                let (flag, statuses) = (Test(Some(all.flag())), StatusDest::Many(all.array_of_statuses()));
-                many(Quantifier::All, flag, all.array_of_requests(), Completed::All, statuses)
-            }
-            MPI_Waitany(any, index, status) => {
-                many(Quantifier::Any, Wait, any.array_of_requests(), Completed::One(*index), StatusDest::One(*status))
-            }
-            MPI_Testany(any, index, flag, status) => {
-                let (flag, status) = (Test(Some(*flag)), StatusDest::One(*status));
-                many(Quantifier::Any, flag, any.array_of_requests(), Completed::One(*index), status)
-            }
-            MPI_Waitsome(some) => {
-                let statuses = StatusDest::Many(some.array_of_statuses());
-                many(Quantifier::Some, Wait, some.array_of_requests(), Completed::Some(*some), statuses)
-            }
-            MPI_Testsome(some) => {
-                let statuses = StatusDest::Many(some.array_of_statuses());
-                many(Quantifier::Some, Test(None), some.array_of_requests(), Completed::Some(*some), statuses)
-            }
-            _ => None,
-        }
+        Some(match call {
+            MPI_Wait(request, status) => Self::one(Wait, Handles::One(*request), status),
+            MPI_Test(request, flag, status) => Self::one(Test(Some(*flag)), Handles::One(*request), status),
+            MPI_Waitall(all) => Self::all(Wait, all.array_of_requests(), all.array_of_statuses()),
+            MPI_Testall(all) => Self::all(Test(Some(all.flag())), all.array_of_requests(), all.array_of_statuses()),
+            MPI_Waitany(any, index, status) => Self::any(Wait, any, index, status),
+            MPI_Testany(any, index, flag, status) => Self::any(Test(Some(*flag)), any, index, status),
+            MPI_Waitsome(some) => Self::some(Wait, some),
+            MPI_Testsome(some) => Self::some(Test(None), some),
+            _ => return None,
+        })
     }
 
     /// The question for requests that a call is, in the form of a test, if it is one. Its requests stay the program's.
     pub(crate) fn of_status_query(call: &PointToPoint<'c>) -> Option<Self> {
-        let query = |ask, requests, flag, completed, statuses| {
-            Some(Self { ask, kind: CompletionKind::Test(flag), requests, completed, statuses })
-        };
-        match call {
+        use CompletionKind::Test;
+        Some(match call {
             MPI_Request_get_status(request, flag, status) => {
-                let (requests, status) = (Handles::Copied(*request), StatusDest::One(*status));
-                query(Quantifier::Single, requests, Some(*flag), Completed::All, status)
+                Self::one(Test(Some(*flag)), Handles::Copied(*request), status)
             }
             MPI_Request_get_status_all(all) => {
-                let (requests, statuses) =
-                    (Handles::Many(all.array_of_requests()), StatusDest::Many(all.array_of_statuses()));
-                query(Quantifier::All, requests, Some(all.flag()), Completed::All, statuses)
+                Self::all(Test(Some(all.flag())), all.array_of_requests(), all.array_of_statuses())
             }
-            MPI_Request_get_status_any(any, index, flag, status) => {
-                let (requests, status) = (Handles::Many(any.array_of_requests()), StatusDest::One(*status));
-                query(Quantifier::Any, requests, Some(*flag), Completed::One(*index), status)
-            }
-            MPI_Request_get_status_some(some) => {
-                let (requests, statuses) =
-                    (Handles::Many(some.array_of_requests()), StatusDest::Many(some.array_of_statuses()));
-                query(Quantifier::Some, requests, None, Completed::Some(*some), statuses)
-            }
-            _ => None,
-        }
+            MPI_Request_get_status_any(any, index, flag, status) => Self::any(Test(Some(*flag)), any, index, status),
+            MPI_Request_get_status_some(some) => Self::some(Test(None), some),
+            _ => return None,
+        })
+    }
+
+    #[inline(always)]
+    fn one(kind: CompletionKind<'c>, requests: Handles<'c>, status: &StatusArgument<'c>) -> Self {
+        let (completed, statuses) = (Completed::All, StatusDest::One(*status));
+        Self { ask: Quantifier::Single, kind, requests, completed, statuses }
+    }
+
+    #[inline(always)]
+    fn all(kind: CompletionKind<'c>, requests: Array<'c, Request>, statuses: Statuses<'c>) -> Self {
+        let (requests, statuses) = (Handles::Many(requests), StatusDest::Many(statuses));
+        Self { ask: Quantifier::All, kind, requests, completed: Completed::All, statuses }
+    }
+
+    #[inline(always)]
+    fn any(kind: CompletionKind<'c>, any: &Requests<'c>, index: &Place<'c, i32>, status: &StatusArgument<'c>) -> Self {
+        let (requests, statuses) = (Handles::Many(any.array_of_requests()), StatusDest::One(*status));
+        Self { ask: Quantifier::Any, kind, requests, completed: Completed::One(*index), statuses }
+    }
+
+    #[inline(always)]
+    fn some(kind: CompletionKind<'c>, some: &WaitSome<'c>) -> Self {
+        let (requests, statuses) =
+            (Handles::Many(some.array_of_requests()), StatusDest::Many(some.array_of_statuses()));
+        Self { ask: Quantifier::Some, kind, requests, completed: Completed::Some(*some), statuses }
     }
 
     /// Calls `each` with the current requests and their addresses.

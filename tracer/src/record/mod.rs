@@ -39,9 +39,7 @@ mod requests;
 mod stream;
 mod unrecorded;
 
-use std::collections::BTreeMap;
-
-use titr_common::event::{Annotation, CallSiteId, CommId, Event, Quantifier, SendMode, Span, ThreadId};
+use titr_common::event::{CommId, Event, Quantifier, SendMode, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_wrappers::argument::{Comm, Message, Place, Request};
@@ -128,7 +126,7 @@ impl Recorder {
 
     /// Records that `function` has initialised MPI, and at which `moment` the tracer was set up, in extended traces.
     pub(crate) fn begin(&mut self, function: &Function, moment: Option<Span>) {
-        self.begin_annotations(moment);
+        self.trace.stream.begin_annotations(moment);
         self.trace.stream.write(&Event::Init);
         self.communicators.begin_spawned(&mut self.trace);
         self.trace.stream.explain(function);
@@ -153,11 +151,6 @@ impl Recorder {
         self.trace.stream.finish(ended, |entry| (entry.clock, entry.encounters) = (clock, worlds.encounters))
     }
 
-    /// Hands over the recorded events for writing; false if that is not possible at the moment.
-    pub(crate) fn hand_over(&mut self) -> bool {
-        self.trace.stream.hand_over()
-    }
-
     /// Hands over the recorded events and the rank's entry, as the process is about to end; false if that is not
     /// possible at the moment. More may be recorded if the process continues.
     pub(crate) fn close(&mut self, Order { ended, computed }: Order) -> bool {
@@ -169,8 +162,10 @@ impl Recorder {
         self.trace.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
     }
 
-    pub(crate) fn admit_thread(&mut self) -> ThreadId {
-        self.trace.stream.admit_thread()
+    /// The events on their way to the sink.
+    #[inline]
+    pub(crate) fn stream(&mut self) -> &mut EventStream {
+        &mut self.trace.stream
     }
 
     /// Declares that the following events belong to a thread, which has computed this additional volume.
@@ -178,28 +173,6 @@ impl Recorder {
     pub(crate) fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
         self.trace.stream.switch_to(thread, computed);
         self.trace.requests.switch_to(thread);
-    }
-
-    /// The thread that was switched to last has ended; its number is free.
-    pub(crate) fn thread_ended(&mut self) {
-        self.trace.stream.thread_ended();
-    }
-
-    /// The events that follow are of a call at this site.
-    #[cold]
-    pub(crate) fn begin_call(&mut self, site: CallSiteId) {
-        self.trace.stream.begin_call(site);
-    }
-
-    /// Begins the annotations of the call that is recorded next, if the trace contains times.
-    #[inline]
-    pub(crate) fn begin_annotations(&mut self, span: Option<Span>) {
-        span.map(Annotation::Call).into_iter().for_each(|first| self.trace.stream.begin_annotations(first));
-    }
-
-    /// Adds annotations to the call that is recorded next.
-    pub(crate) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
-        self.trace.stream.annotate(annotations);
     }
 
     /// Records a call that completes no requests, after it has returned.
@@ -248,26 +221,9 @@ impl Recorder {
         }
     }
 
-    /// Ends a call of `function`: counts it if it has become no event.
-    #[inline]
-    pub(crate) fn settle(&mut self, function: &'static Function, outcome: Outcome) {
-        self.trace.stream.end_call(function, outcome);
-    }
-
-    /// A call that communicates has taken this volume, and becomes no event.
-    #[cold]
-    pub(crate) fn passed_over(&mut self, volume: Instructions) {
-        self.trace.stream.passed_over(volume);
-    }
-
     /// The program has left a call of `function` before it returned; it is counted.
     pub(crate) fn abandon(&mut self, function: &'static Function) {
-        self.settle(function, Err(Omission::unless_read(function)));
-    }
-
-    /// Objects of the program call these functions and are not seen to.
-    pub(crate) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
-        self.trace.stream.unseen(functions);
+        self.trace.stream.end_call(function, Err(Omission::unless_read(function)));
     }
 
     /// Ends a message that succeeded: an untraced one is written with its volumes.
@@ -279,10 +235,10 @@ impl Recorder {
         volumes: impl FnOnce() -> Volumes,
     ) {
         if outcome != Err(Omission::Untraced) {
-            return self.settle(function, outcome);
+            return self.trace.stream.end_call(function, outcome);
         }
         self.trace.stream.write_other(function, volumes());
-        self.settle(function, Ok(()));
+        self.trace.stream.end_call(function, Ok(()));
     }
 
     #[inline]

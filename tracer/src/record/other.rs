@@ -59,17 +59,11 @@ fn message(call: &PointToPoint<'_>) -> Volumes {
             SendArgs::from(call).volumes()
         }
         MPI_Recv(call, _) | MPI_Irecv(call, _) => RecvArgs::from(call).volumes(),
-        MPI_Mrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
-        MPI_Imrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
-        MPI_Sendrecv(call, _) => (volume(call.sendcount(), call.sendtype()), volume(call.recvcount(), call.recvtype())),
-        MPI_Isendrecv(call, _) => {
+        MPI_Mrecv(call, ..) | MPI_Imrecv(call, ..) => (Bytes(0), volume(call.count(), call.datatype())),
+        MPI_Sendrecv(call, _) | MPI_Isendrecv(call, _) => {
             (volume(call.sendcount(), call.sendtype()), volume(call.recvcount(), call.recvtype()))
         }
-        MPI_Sendrecv_replace(call, _) => {
-            let data = volume(call.count(), call.datatype());
-            (data, data)
-        }
-        MPI_Isendrecv_replace(call, _) => {
+        MPI_Sendrecv_replace(call, _) | MPI_Isendrecv_replace(call, _) => {
             let data = volume(call.count(), call.datatype());
             (data, data)
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::ManuallyDrop;
 
 use rustc_hash::FxHashSet;
-use titr_common::event::{Annotation, CallSiteId, Event, Mark, Other, Rank, ThreadId};
+use titr_common::event::{Annotation, CallSiteId, Event, Mark, Other, Rank, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_config::Part;
@@ -35,7 +35,7 @@ pub(crate) struct RecorderOptions {
     pub part: Part,
 }
 
-pub(super) struct EventStream {
+pub(crate) struct EventStream {
     sink: Sink,
     thread: ThreadId,
     /// The computation of each thread that no event says yet, by the thread's number.
@@ -103,7 +103,7 @@ impl EventStream {
 
     /// Gives a new thread the lowest free number.
     #[cold]
-    pub(super) fn admit_thread(&mut self) -> ThreadId {
+    pub(crate) fn admit_thread(&mut self) -> ThreadId {
         let number = self.numbers.take();
         if self.computed.len() == number as usize {
             let rounding = Rounding::to(self.precision);
@@ -123,26 +123,29 @@ impl EventStream {
     }
 
     /// The thread whose events were written last has ended; its number is free.
-    pub(super) fn thread_ended(&mut self) {
+    pub(crate) fn thread_ended(&mut self) {
         self.write_computation();
         self.numbers.give(self.thread.0);
     }
 
     /// The events that follow are of a call at this site.
-    pub(super) fn begin_call(&mut self, site: CallSiteId) {
+    #[cold]
+    pub(crate) fn begin_call(&mut self, site: CallSiteId) {
         self.site = Some(site);
     }
 
-    #[cold]
-    pub(super) fn begin_annotations(&mut self, first: Annotation) {
-        self.is_plain = false;
-        self.annotations.clear();
-        self.annotations.push(first);
+    /// Begins the annotations of the call whose first event follows, if the trace contains times.
+    #[inline]
+    pub(crate) fn begin_annotations(&mut self, span: Option<Span>) {
+        if let Some(span) = span {
+            self.annotations.clear();
+            self.annotate([Annotation::Call(span)]);
+        }
     }
 
     /// Adds annotations to the call whose next event follows.
     #[cold]
-    pub(super) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
+    pub(crate) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
         self.is_plain = false;
         self.annotations.extend(annotations);
     }
@@ -265,7 +268,7 @@ impl EventStream {
 
     /// Ends a call of `function`, which the events since the last call belong to; counts it if it has become no event.
     #[inline]
-    pub(super) fn end_call(&mut self, function: &'static Function, outcome: Outcome) {
+    pub(crate) fn end_call(&mut self, function: &'static Function, outcome: Outcome) {
         if let Err(why) = outcome {
             self.omitted.count(function, why);
         }
@@ -273,7 +276,8 @@ impl EventStream {
     }
 
     /// A call that communicates has taken this volume, and becomes no event.
-    pub(super) fn passed_over(&mut self, volume: Instructions) {
+    #[cold]
+    pub(crate) fn passed_over(&mut self, volume: Instructions) {
         self.passed_over.0 += volume.0;
     }
 
@@ -286,7 +290,7 @@ impl EventStream {
     }
 
     /// Objects of the program, by their files, call these functions and are not seen to.
-    pub(super) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
+    pub(crate) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
         for (file, functions) in functions {
             if self.sink.rank() == Rank(0) {
                 log(format_args!(
@@ -299,7 +303,7 @@ impl EventStream {
     }
 
     /// Hands over the recorded events for writing; false if that is not possible at the moment.
-    pub(super) fn hand_over(&mut self) -> bool {
+    pub(crate) fn hand_over(&mut self) -> bool {
         self.sink.hand_over()
     }
 

@@ -30,6 +30,8 @@ use titr_common::trace::manifest::{Ended, Signal};
 use titr_common::units::Instructions;
 use titr_wrappers::library_function;
 
+use crate::clock::nanoseconds;
+
 /// Time that a thread that ends the process waits for the flush thread to run.
 const TO_BEGIN: Duration = Duration::from_secs(2);
 /// Time that it then waits for the flush thread to take the recorder; shorter in a signal handler, because the
@@ -323,10 +325,7 @@ pub(crate) fn at_exit() -> Ended {
 
 fn end_unless_repeated() {
     static LAST: AtomicU64 = AtomicU64::new(0);
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a live local.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    let now = 1 + now.tv_sec.unsigned_abs() * 1000 + now.tv_nsec.unsigned_abs() / 1_000_000;
+    let now = 1 + nanoseconds(libc::CLOCK_MONOTONIC).unwrap_or_default() / 1_000_000;
     let last = LAST.load(Ordering::Relaxed);
     if last == 0 || now.saturating_sub(last) > BETWEEN {
         LAST.store(now, Ordering::Relaxed);

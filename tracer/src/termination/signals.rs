@@ -15,6 +15,7 @@ use titr_wrappers::file_of;
 
 use super::exits::Next;
 use super::{ARMED, DONE, LEFT, OrderOutcome, TO_TAKE, TO_TAKE_IN_HANDLER, order};
+use crate::clock::nanoseconds;
 
 /// Signals that users and batch systems send, or that the system sends at a limit.
 const SENT: [c_int; 10] = [
@@ -158,10 +159,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
 fn leave(signal: c_int) -> bool {
     const LONG: u64 = 2;
     static SINCE: AtomicU64 = AtomicU64::new(0);
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a live local.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    let now = now.tv_sec.unsigned_abs();
+    let now = nanoseconds(libc::CLOCK_MONOTONIC).unwrap_or_default() / 1_000_000_000;
     if LEFT.compare_exchange(0, signal, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         SINCE.store(now, Ordering::Relaxed);
         return true;

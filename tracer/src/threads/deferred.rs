@@ -118,7 +118,7 @@ impl DeferredCall {
                     let outcome = recorder.all_done(&mut publisher.requests, ask, &publisher.statuses);
                     publisher.requests.clear();
                     publisher.statuses.clear();
-                    recorder.settle(function, outcome);
+                    recorder.stream().end_call(function, outcome);
                 }
             }
         }
@@ -198,7 +198,7 @@ impl SharedRecorder {
             if let Some(publisher) = publisher {
                 let outcome = state.recorder.completion(&mut publisher.requests, wait, false);
                 publisher.requests.clear();
-                state.recorder.settle(function, outcome);
+                state.recorder.stream().end_call(function, outcome);
             }
         }
     }

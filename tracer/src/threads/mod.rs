@@ -34,7 +34,7 @@ const SOLITARY: u32 = 16;
 
 /// The recorder of a process, while it records.
 pub(crate) struct SharedRecorder {
-    lock: RecorderLock<Guarded>,
+    lock: SpinMutex<Option<Guarded>>,
     contention: ContentionFlags,
 }
 
@@ -71,7 +71,7 @@ impl SharedRecorder {
             pending: AtomicBool::new(false),
             observed: AtomicBool::new(false),
         };
-        Self { lock: RecorderLock::empty(), contention }
+        Self { lock: SpinMutex::new(None), contention }
     }
 
     /// Begins to record.
@@ -134,7 +134,7 @@ impl SharedRecorder {
     /// Stops recording, and returns the recorder to be ended by `thread`. `None` if nothing was recorded, or if another
     /// thread holds it and may never release it, as in a signal handler.
     pub(crate) fn take(&self, thread: Option<&mut Thread>) -> Option<Recorder> {
-        let Guarded { mut recorder, mut queues, .. } = self.lock.lock_soon()?.take()?;
+        let Guarded { mut recorder, mut queues, .. } = lock_soon(&self.lock)?.take()?;
         queues.drain(Until::End, |publisher, call| call.record(&mut recorder, publisher));
         if let Some(thread) = thread {
             thread.switch_to(&mut recorder);
@@ -145,12 +145,12 @@ impl SharedRecorder {
     /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
     pub(crate) fn leave(&self, thread: &mut Thread) {
         // If a thread holds the recorder and may never release it, as in a signal handler, the number is lost.
-        if let (Some(number), Some(mut state)) = (thread.number(), self.lock.lock_soon())
+        if let (Some(number), Some(mut state)) = (thread.number(), lock_soon(&self.lock))
             && let Some(state) = &mut *state
         {
             self.drain_if_pending(state);
             thread.switch_to(&mut state.recorder);
-            state.recorder.thread_ended();
+            state.recorder.stream().thread_ended();
             state.queues.close(|publisher| publisher.thread() == number);
         }
     }
@@ -174,7 +174,7 @@ impl SharedRecorder {
             if !self.contention.observed.load(Ordering::Relaxed) {
                 self.contention.contended.store(true, Ordering::Relaxed);
             }
-            self.lock.wait()
+            wait(&self.lock)
         })
     }
 
@@ -228,48 +228,32 @@ const AT_ONCE: u32 = 100;
 const LOOKS: u32 = AT_ONCE + 100;
 const NAP: Duration = Duration::from_micros(50);
 
-/// A lock around a `T`, which may be absent.
-struct RecorderLock<T>(SpinMutex<Option<T>>);
-
-impl<T> RecorderLock<T> {
-    /// A lock around nothing.
-    const fn empty() -> Self {
-        Self(SpinMutex::new(None))
-    }
-
-    /// `None` if a thread holds the lock.
-    #[inline]
-    fn try_lock(&self) -> Option<SpinMutexGuard<'_, Option<T>>> {
-        self.0.try_lock()
-    }
-
-    /// `None` if a thread holds the lock for long.
-    fn lock_soon(&self) -> Option<SpinMutexGuard<'_, Option<T>>> {
-        (0..LOOKS).find_map(|look| {
-            if look >= AT_ONCE {
-                std::thread::yield_now();
-            }
-            self.try_lock()
-        })
-    }
-
-    /// Waits until no thread holds the lock.
-    #[cold]
-    fn wait(&self) -> SpinMutexGuard<'_, Option<T>> {
-        let mut looks = 0;
-        loop {
-            match looks {
-                0..AT_ONCE => std::hint::spin_loop(),
-                AT_ONCE..LOOKS => std::thread::yield_now(),
-                _ => nap(NAP),
-            }
-            if !self.0.is_locked()
-                && let Some(locked) = self.try_lock()
-            {
-                return locked;
-            }
-            looks = looks.saturating_add(1);
+/// Locks if no thread holds the lock for long.
+fn lock_soon<T>(lock: &SpinMutex<T>) -> Option<SpinMutexGuard<'_, T>> {
+    (0..LOOKS).find_map(|look| {
+        if look >= AT_ONCE {
+            std::thread::yield_now();
         }
+        lock.try_lock()
+    })
+}
+
+/// Locks once no thread holds the lock.
+#[cold]
+fn wait<T>(lock: &SpinMutex<T>) -> SpinMutexGuard<'_, T> {
+    let mut looks = 0;
+    loop {
+        match looks {
+            0..AT_ONCE => std::hint::spin_loop(),
+            AT_ONCE..LOOKS => std::thread::yield_now(),
+            _ => nap(NAP),
+        }
+        if !lock.is_locked()
+            && let Some(locked) = lock.try_lock()
+        {
+            return locked;
+        }
+        looks = looks.saturating_add(1);
     }
 }
 
@@ -281,13 +265,12 @@ mod tests {
     fn one_thread_at_a_time() {
         const THREADS: u64 = 4;
         const ROUNDS: u64 = 20_000;
-        let lock = RecorderLock::empty();
-        *lock.wait() = Some(0_u64);
+        let lock = SpinMutex::new(Some(0_u64));
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     for _ in 0..ROUNDS {
-                        let mut locked = lock.wait();
+                        let mut locked = wait(&lock);
                         let seen = locked.take();
                         std::thread::yield_now();
                         *locked = seen.map(|count| count + 1);
@@ -295,12 +278,12 @@ mod tests {
                 });
             }
         });
-        assert_eq!(*lock.wait(), Some(THREADS * ROUNDS));
+        assert_eq!(*wait(&lock), Some(THREADS * ROUNDS));
     }
 
     #[test]
     fn a_thread_that_does_not_get_it_takes_it_from_nobody() {
-        let lock = RecorderLock::<u64>::empty();
+        let lock = SpinMutex::<_>::new(0_u64);
         let locked = lock.try_lock();
         assert!(locked.is_some());
         for _ in 0..3 {

@@ -188,7 +188,7 @@ impl Thread {
     /// The events that follow are the thread's.
     #[inline]
     pub(super) fn switch_to(&mut self, recorder: &mut Recorder) {
-        let number = *self.number.get_or_insert_with(|| recorder.admit_thread());
+        let number = *self.number.get_or_insert_with(|| recorder.stream().admit_thread());
         recorder.switch_to(number, self.computed.take());
     }
 }

@@ -7,38 +7,11 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::{Forward, Word};
 
-use crate::call::ended;
 use crate::communicator::Comm;
-use crate::error::MpiError;
-use crate::function::{Function, Scope};
+use crate::function::{Function, MpiError, ended, functions};
 use crate::request::Request;
 
-/// The functions of a kind of collective.
-struct Functions {
-    blocking: Function,
-    nonblocking: Function,
-    /// From MPI 4.0 on; a library may lack it.
-    persistent: Function,
-}
-
-macro_rules! functions {
-    ($($kind:ident: $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
-        fn functions(kind: CollectiveKind) -> &'static Functions {
-            match kind {
-                $(CollectiveKind::$kind => {
-                    static FUNCTIONS: Functions = Functions {
-                        blocking: Function::new(concat!($blocking, "\0"), Scope::Seen),
-                        nonblocking: Function::new(concat!($nonblocking, "\0"), Scope::Seen),
-                        persistent: Function::new(concat!($persistent, "\0"), Scope::Seen),
-                    };
-                    &FUNCTIONS
-                })*
-            }
-        }
-    };
-}
-
-functions! {
+functions! { CollectiveKind:
     Barrier: "MPI_Barrier" "MPI_Ibarrier" "MPI_Barrier_init";
     Bcast: "MPI_Bcast" "MPI_Ibcast" "MPI_Bcast_init";
     Reduce: "MPI_Reduce" "MPI_Ireduce" "MPI_Reduce_init";
@@ -58,11 +31,8 @@ functions! {
     Alltoallw: "MPI_Alltoallw" "MPI_Ialltoallw" "MPI_Alltoallw_init";
 }
 
-/// The arguments of a collective, and the lists that some of them point to.
-struct Arguments {
-    words: Vec<usize>,
-    lists: Vec<Vec<c_int>>,
-}
+/// The arguments of a collective as words, and the lists that some of them point to.
+type Arguments = (Vec<usize>, Vec<Vec<c_int>>);
 
 /// Whether the library has persistent collectives of a kind, which came with MPI 4.0.
 pub(crate) fn has_persistent(kind: CollectiveKind) -> bool {
@@ -96,7 +66,7 @@ impl<'m> Comm<'m> {
     /// The library's, and where a volume is more than an `int` can say.
     pub(crate) fn collective(&self, collective: &Collective, root: Option<u32>) -> Result<(), MpiError> {
         let function = &functions(collective.kind).blocking;
-        let Arguments { words, lists } = self.arguments(function, collective, root)?;
+        let (words, lists) = self.arguments(function, collective, root)?;
         // SAFETY: `arguments` made them for this function, and keeps their targets until here.
         let code = unsafe { forward(function, &words) };
         drop(lists);
@@ -108,14 +78,7 @@ impl<'m> Comm<'m> {
     /// # Errors
     /// The library's, and where a volume is more than an `int` can say.
     pub(crate) fn icollective(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
-        let function = &functions(collective.kind).nonblocking;
-        let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
-        let mut request = HandleCell::empty();
-        words.push(request.address());
-        // SAFETY: the arguments of the blocking function, then (MPI_Request *); the request keeps their targets.
-        let code = unsafe { forward(function, &words) };
-        let request = Request::new(self.mpi, request).with_lists(lists);
-        ended(function, code).map(|()| request)
+        self.begin(&functions(collective.kind).nonblocking, None, collective, root)
     }
 
     /// Sets up a collective.
@@ -123,14 +86,24 @@ impl<'m> Comm<'m> {
     /// # Errors
     /// The library's, that it has no persistent collectives, and where a volume is more than an `int` can say.
     pub(crate) fn collective_init(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
-        let function = &functions(collective.kind).persistent;
-        let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
+        let info = Some(self.mpi.abi.info_null.word());
+        Ok(self.begin(&functions(collective.kind).persistent, info, collective, root)?.persistent())
+    }
+
+    fn begin(
+        &self,
+        function: &'static Function,
+        info: Option<usize>,
+        collective: &Collective,
+        root: Option<u32>,
+    ) -> Result<Request<'m>, MpiError> {
+        let (mut words, lists) = self.arguments(function, collective, root)?;
         let mut request = HandleCell::empty();
-        words.extend([self.mpi.abi.info_null.word(), request.address()]);
-        // SAFETY: the arguments of the blocking function, then (MPI_Info, MPI_Request *); the request keeps their
-        // targets.
+        words.extend(info.into_iter().chain([request.address()]));
+        // SAFETY: the arguments of the blocking function, then MPI_Info of a persistent one, and (MPI_Request *); the request
+        // keeps their targets.
         let code = unsafe { forward(function, &words) };
-        let request = Request::new(self.mpi, request).persistent().with_lists(lists);
+        let request = Request::new(self.mpi, request).with_lists(lists);
         ended(function, code).map(|()| request)
     }
 
@@ -217,7 +190,7 @@ impl<'m> Comm<'m> {
                 vec![given, sent, from, types, got, received, to, types, comm]
             }
         };
-        Ok(Arguments { words, lists })
+        Ok((words, lists))
     }
 }
 

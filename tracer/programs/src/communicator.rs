@@ -7,8 +7,7 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::pmpi;
 
 use crate::Mpi;
-use crate::call::call;
-use crate::error::MpiError;
+use crate::function::{MpiError, call};
 use crate::request::Request;
 
 /// A communicator that `MPI_Comm_idup` creates: it exists once the request of the call is complete.

@@ -9,9 +9,8 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::pmpi::Memory;
 use titr_wrappers::symbol::Word;
 
-use crate::call::call;
 use crate::communicator::Comm;
-use crate::error::MpiError;
+use crate::function::{MpiError, call};
 use crate::request::Request;
 
 /// A member that rests looks again after this time at first, and after ever longer times later.

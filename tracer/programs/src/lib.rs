@@ -9,11 +9,9 @@
 //! few functions that carry data are in [`data`]. The programs are [`calibrate`] and [`reenact`].
 
 pub mod calibrate;
-mod call;
 mod collective;
 mod communicator;
 mod data;
-mod error;
 mod function;
 mod library;
 mod message;
@@ -21,20 +19,61 @@ pub mod reenact;
 mod request;
 
 use std::ffi::{CStr, c_char, c_int};
+use std::process::ExitCode;
 use std::ptr;
 
+use clap::error::ErrorKind;
+use titr_common::terminal::{self, say, say_usage};
 use titr_wrappers::abi::Abi;
 use titr_wrappers::pmpi::{self, ErrorCode};
 
-use call::call;
 use data::Room;
+use function::call;
 
 pub(crate) use collective::{has_persistent, largest_argument};
 pub use communicator::Comm;
 pub(crate) use communicator::Duplicate;
-pub(crate) use error::{MpiError, StartError};
+pub(crate) use function::{MpiError, StartError};
 pub use message::{Peer, SendMode, TagChoice};
 pub use request::Request;
+
+/// Runs the program of this name: starts MPI, has the `work` done that the options ask for, and ends MPI.
+fn run<O>(
+    program: &str,
+    options: Result<O, clap::Error>,
+    work: impl FnOnce(&Mpi, Comm<'_>, &O) -> ExitCode,
+) -> ExitCode {
+    // Help and version need no MPI.
+    if let Err(error) = &options
+        && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+    {
+        return terminal::status_of(program, error.print()).into();
+    }
+    let mpi = match Mpi::start() {
+        Ok(mpi) => mpi,
+        Err(error) => {
+            say(format_args!("{program}: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let world = mpi.world();
+    let status = match options {
+        Ok(options) => work(&mpi, world, &options),
+        Err(error) => {
+            if world.rank == 0 {
+                say_usage(&error.render().to_string());
+            }
+            ExitCode::from(error.exit_code() as u8)
+        }
+    };
+    match mpi.finish() {
+        Ok(()) => status,
+        Err(error) => {
+            say(format_args!("{program}: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// MPI in this process, from `MPI_Init` to `MPI_Finalize`. It belongs to the thread that has started it.
 pub struct Mpi {

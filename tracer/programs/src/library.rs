@@ -4,8 +4,7 @@ use std::env;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::Ordering;
 
-use crate::error::StartError;
-use crate::function::LIBRARY;
+use crate::function::{LIBRARY, StartError};
 
 /// The environment variable with the path of the library to load.
 const CHOSEN: &str = "TITR_MPI_LIBRARY";

@@ -5,11 +5,9 @@ use std::ffi::c_int;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::Word;
 
-use crate::call::call;
 use crate::communicator::Comm;
-use crate::error::MpiError;
-use crate::request::Request;
-use crate::request::{Received, StatusCell};
+use crate::function::{Function, MpiError, Scope, call, ended, functions};
+use crate::request::{Received, Request, StatusCell};
 
 pub use titr_common::event::SendMode;
 
@@ -33,22 +31,30 @@ pub enum TagChoice {
     Any,
 }
 
+/// The arguments that all functions for messages have in common: the address of the data, their number, their type, the peer, the
+/// tag and the communicator.
+type Envelope = [usize; 6];
+
+functions! { SendMode:
+    Standard: "MPI_Send" "MPI_Isend" "MPI_Send_init";
+    Synchronous: "MPI_Ssend" "MPI_Issend" "MPI_Ssend_init";
+    Buffered: "MPI_Bsend" "MPI_Ibsend" "MPI_Bsend_init";
+    Ready: "MPI_Rsend" "MPI_Irsend" "MPI_Rsend_init";
+}
+
+static IRECV: Function = Function::new("MPI_Irecv\0", Scope::Seen);
+static RECV_INIT: Function = Function::new("MPI_Recv_init\0", Scope::Seen);
+
 impl<'m> Comm<'m> {
     /// Sends this many bytes; returns when `MPI_Send`, or the function of the mode, does.
     ///
     /// # Errors
     /// The library's, and if the length of a message exceeds an `int`.
     pub fn send(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<(), MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send", to, tag, bytes)?;
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and there are `count` bytes.
-        unsafe {
-            match mode {
-                SendMode::Standard => call!(MPI_Send(buffer, count, byte, peer, tag, comm)),
-                SendMode::Synchronous => call!(MPI_Ssend(buffer, count, byte, peer, tag, comm)),
-                SendMode::Buffered => call!(MPI_Bsend(buffer, count, byte, peer, tag, comm)),
-                SendMode::Ready => call!(MPI_Rsend(buffer, count, byte, peer, tag, comm)),
-            }
-        }
+        let function = &functions(mode).blocking;
+        let envelope = self.outgoing("MPI_Send", to, tag, bytes)?;
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and there are as many bytes.
+        ended(function, unsafe { function.call(envelope) })
     }
 
     /// Starts to send this many bytes.
@@ -56,19 +62,16 @@ impl<'m> Comm<'m> {
     /// # Errors
     /// The library's, and if the length of a message exceeds an `int`.
     pub fn isend(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Isend", to, tag, bytes)?;
-        let mut request = HandleCell::empty();
-        let cell = request.address();
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the bytes stay where they are.
-        unsafe {
-            match mode {
-                SendMode::Standard => call!(MPI_Isend(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Synchronous => call!(MPI_Issend(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Buffered => call!(MPI_Ibsend(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Ready => call!(MPI_Irsend(buffer, count, byte, peer, tag, comm, cell)),
-            }
-        }?;
-        Ok(Request::new(self.mpi, request))
+        self.begin_message(&functions(mode).nonblocking, self.outgoing("MPI_Isend", to, tag, bytes)?)
+    }
+
+    /// Sets up a persistent send of this many bytes.
+    ///
+    /// # Errors
+    /// The library's, and if the length of a message exceeds an `int`.
+    pub(crate) fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
+        let envelope = self.outgoing("MPI_Send_init", to, tag, bytes)?;
+        Ok(self.begin_message(&functions(mode).persistent, envelope)?.persistent())
     }
 
     /// Receives a message of at most this many bytes.
@@ -76,7 +79,7 @@ impl<'m> Comm<'m> {
     /// # Errors
     /// The library's, such as that the message is longer.
     pub fn recv(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Received, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Recv", from, tag, bytes)?;
+        let [buffer, count, byte, peer, tag, comm] = self.incoming("MPI_Recv", from, tag, bytes)?;
         let mut status = StatusCell::default();
         // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for `count` bytes.
         unsafe { call!(MPI_Recv(buffer, count, byte, peer, tag, comm, status.address())) }?;
@@ -85,11 +88,20 @@ impl<'m> Comm<'m> {
 
     /// Posts the receive of a message of at most this many bytes.
     pub fn irecv(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Irecv", from, tag, bytes)?;
+        self.begin_message(&IRECV, self.incoming("MPI_Irecv", from, tag, bytes)?)
+    }
+
+    /// Sets up a persistent receive of a message of at most this many bytes.
+    pub(crate) fn recv_init(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
+        Ok(self.begin_message(&RECV_INIT, self.incoming("MPI_Recv_init", from, tag, bytes)?)?.persistent())
+    }
+
+    fn begin_message(&self, function: &'static Function, envelope: Envelope) -> Result<Request<'m>, MpiError> {
+        let [buffer, count, byte, peer, tag, comm] = envelope;
         let mut request = HandleCell::empty();
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the room stays where it is.
-        unsafe { call!(MPI_Irecv(buffer, count, byte, peer, tag, comm, request.address())) }?;
-        Ok(Request::new(self.mpi, request))
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the bytes stay where they are.
+        let code = unsafe { function.call([buffer, count, byte, peer, tag, comm, request.address()]) };
+        ended(function, code).map(|()| Request::new(self.mpi, request))
     }
 
     /// Sends and receives at once (`MPI_Sendrecv`).
@@ -98,27 +110,13 @@ impl<'m> Comm<'m> {
         (to, sent_tag, sent): (Peer, u32, u64),
         (from, tag, bytes): (Peer, TagChoice, u64),
     ) -> Result<Received, MpiError> {
-        let sent = self.outgoing("MPI_Sendrecv", to, sent_tag, sent)?;
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Sendrecv", from, tag, bytes)?;
+        let [given, length, of, to, sent_tag, _] = self.outgoing("MPI_Sendrecv", to, sent_tag, sent)?;
+        let [buffer, count, byte, peer, tag, comm] = self.incoming("MPI_Sendrecv", from, tag, bytes)?;
         let mut status = StatusCell::default();
+        let at = status.address();
         // SAFETY: (const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status
         // *), with as many bytes to send and as much room.
-        unsafe {
-            call!(MPI_Sendrecv(
-                sent.buffer,
-                sent.count,
-                sent.byte,
-                sent.peer,
-                sent.tag,
-                buffer,
-                count,
-                byte,
-                peer,
-                tag,
-                comm,
-                status.address()
-            ))
-        }?;
+        unsafe { call!(MPI_Sendrecv(given, length, of, to, sent_tag, buffer, count, byte, peer, tag, comm, at)) }?;
         Ok(status.received(self.mpi.abi))
     }
 
@@ -141,24 +139,12 @@ impl<'m> Comm<'m> {
     }
 
     /// The arguments of a message that is sent.
-    pub(crate) fn outgoing(
-        &self,
-        function: &'static str,
-        to: Peer,
-        tag: u32,
-        bytes: u64,
-    ) -> Result<Envelope, MpiError> {
+    fn outgoing(&self, function: &'static str, to: Peer, tag: u32, bytes: u64) -> Result<Envelope, MpiError> {
         self.envelope(function, self.mpi.outgoing.of(bytes), to, TagChoice::Tag(tag), bytes)
     }
 
     /// The arguments of a message that is received.
-    pub(crate) fn incoming(
-        &self,
-        function: &'static str,
-        from: Peer,
-        tag: TagChoice,
-        bytes: u64,
-    ) -> Result<Envelope, MpiError> {
+    fn incoming(&self, function: &'static str, from: Peer, tag: TagChoice, bytes: u64) -> Result<Envelope, MpiError> {
         self.envelope(function, self.mpi.incoming.of(bytes), from, tag, bytes)
     }
 
@@ -172,7 +158,7 @@ impl<'m> Comm<'m> {
     ) -> Result<Envelope, MpiError> {
         let count = c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes))?;
         let (peer, tag) = (self.peer(peer), self.tag(tag));
-        Ok(Envelope { buffer, count, byte: self.mpi.abi.byte.word(), peer, tag, comm: self.handle.word() })
+        Ok([buffer, count.word(), self.mpi.abi.byte.word(), peer.word(), tag.word(), self.handle.word()])
     }
 
     fn peer(&self, peer: Peer) -> c_int {
@@ -188,46 +174,5 @@ impl<'m> Comm<'m> {
             TagChoice::Tag(tag) => tag as c_int,
             TagChoice::Any => self.mpi.abi.any_tag,
         }
-    }
-}
-
-/// The arguments that all functions for messages have in common.
-pub(crate) struct Envelope {
-    pub(crate) buffer: usize,
-    pub(crate) count: c_int,
-    pub(crate) byte: usize,
-    pub(crate) peer: c_int,
-    pub(crate) tag: c_int,
-    pub(crate) comm: usize,
-}
-
-impl<'m> Comm<'m> {
-    /// Sets up a persistent send of this many bytes.
-    ///
-    /// # Errors
-    /// The library's, and if the length of a message exceeds an `int`.
-    pub(crate) fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send_init", to, tag, bytes)?;
-        let mut request = HandleCell::empty();
-        let cell = request.address();
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the bytes stay where they are.
-        unsafe {
-            match mode {
-                SendMode::Standard => call!(MPI_Send_init(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Synchronous => call!(MPI_Ssend_init(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Buffered => call!(MPI_Bsend_init(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Ready => call!(MPI_Rsend_init(buffer, count, byte, peer, tag, comm, cell)),
-            }
-        }?;
-        Ok(Request::new(self.mpi, request).persistent())
-    }
-
-    /// Sets up a persistent receive of a message of at most this many bytes.
-    pub(crate) fn recv_init(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Recv_init", from, tag, bytes)?;
-        let mut request = HandleCell::empty();
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the room stays where it is.
-        unsafe { call!(MPI_Recv_init(buffer, count, byte, peer, tag, comm, request.address())) }?;
-        Ok(Request::new(self.mpi, request).persistent())
     }
 }

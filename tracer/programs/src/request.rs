@@ -7,8 +7,7 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::handle::{Request as Handle, RequestKind};
 
 use crate::Mpi;
-use crate::call::call;
-use crate::error::MpiError;
+use crate::function::{MpiError, call};
 
 /// An operation that was started, or a persistent request that can be started. The operation of a dropped request
 /// continues: its memory is not freed.

@@ -12,10 +12,7 @@ fn size<K: Kind>(abi: &Abi) -> usize {
 }
 
 impl<'c, K: Kind> Argument<'c> for Handle<K> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push(K::C_TYPE);
-    }
+    const TYPE: &'static str = K::C_TYPE;
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);

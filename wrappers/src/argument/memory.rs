@@ -145,10 +145,7 @@ impl Later {
 }
 
 impl<'c, T: Stored> Argument<'c> for Place<'c, T> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push(T::POINTER);
-    }
+    const TYPE: &'static str = T::POINTER;
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), what: PhantomData }
@@ -175,10 +172,7 @@ impl Text<'_> {
 }
 
 impl<'c> Argument<'c> for Text<'c> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("char*");
-    }
+    const TYPE: &'static str = "char*";
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { address: call.word(at), call: PhantomData }
     }
@@ -227,10 +221,7 @@ impl<'c, T: Stored> Array<'c, T> {
 }
 
 impl<'c, T: Stored> Argument<'c> for Array<'c, T> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push(T::POINTER);
-    }
+    const TYPE: &'static str = T::POINTER;
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, address: call.word(at), len: 0, what: PhantomData }

@@ -48,9 +48,13 @@ impl<'c> Arguments<'c> {
 /// A kind of argument that consists of one or more consecutive words of a call.
 pub(crate) trait Argument<'c>: Copy {
     /// The number of words that it takes.
-    const WORDS: usize;
-    /// Appends the C type of each: a test compares them with mpi.h, on which every read below relies.
-    fn types(all: &mut Vec<&'static str>);
+    const WORDS: usize = 1;
+    /// The C type of a single word; an empty string for an argument that is passed on unread.
+    const TYPE: &'static str = "";
+    /// Appends the C type of each word: a test compares them with mpi.h, on which every read below relies.
+    fn types(all: &mut Vec<&'static str>) {
+        all.push(Self::TYPE);
+    }
     /// The argument that starts at word `at`.
     fn read(call: &'c Arguments<'c>, at: usize) -> Self;
 }
@@ -64,10 +68,7 @@ pub(crate) fn read<'c, A: Argument<'c>>(call: &'c Arguments<'c>, at: &mut usize)
 }
 
 impl<'c> Argument<'c> for i32 {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("int");
-    }
+    const TYPE: &'static str = "int";
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         call.word(at) as Self
@@ -92,10 +93,7 @@ impl Count {
 }
 
 impl<'c> Argument<'c> for Count {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("COUNT");
-    }
+    const TYPE: &'static str = "COUNT";
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);
@@ -115,10 +113,7 @@ impl Size {
 }
 
 impl<'c> Argument<'c> for Size {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("MPI_Aint");
-    }
+    const TYPE: &'static str = "MPI_Aint";
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self(call.word(at) as i64)
     }
@@ -129,10 +124,7 @@ impl<'c> Argument<'c> for Size {
 pub struct Offset(pub i64);
 
 impl<'c> Argument<'c> for Offset {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("MPI_Offset");
-    }
+    const TYPE: &'static str = "MPI_Offset";
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self(call.word(at) as i64)
     }
@@ -150,10 +142,7 @@ impl PartitionCount {
 }
 
 impl<'c> Argument<'c> for PartitionCount {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("MPI_Count");
-    }
+    const TYPE: &'static str = "MPI_Count";
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let word = call.word(at);
         let is_int = call.abi.family == Family::Standard && !call.large;
@@ -171,10 +160,7 @@ pub struct Buffer {
 }
 
 impl<'c> Argument<'c> for Buffer {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("void*");
-    }
+    const TYPE: &'static str = "void*";
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let address = call.word(at);
@@ -187,10 +173,6 @@ impl<'c> Argument<'c> for Buffer {
 pub struct Opaque;
 
 impl<'c> Argument<'c> for Opaque {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("");
-    }
     #[inline]
     fn read(_: &'c Arguments<'c>, _: usize) -> Self {
         Self

@@ -32,10 +32,7 @@ impl<'c> StatusArgument<'c> {
 }
 
 impl<'c> Argument<'c> for StatusArgument<'c> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("MPI_Status*");
-    }
+    const TYPE: &'static str = "MPI_Status*";
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at }
@@ -75,10 +72,7 @@ impl<'c> Statuses<'c> {
 }
 
 impl<'c> Argument<'c> for Statuses<'c> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push("MPI_Status*");
-    }
+    const TYPE: &'static str = "MPI_Status*";
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at, len: 0 }

@@ -18,16 +18,16 @@ pub struct Translation {
 
 /// The ranks of the members of `comm` in `base`; `None` if MPI does not tell.
 pub fn translate(abi: &Abi, comm: Comm, base: Comm) -> Option<Translation> {
-    translate_to(abi, comm, &KnownGroup(OwnedGroup::of(base)?))
+    translate_to(abi, comm, &KnownGroup::of(base)?)
 }
 
 /// The ranks of the members of `comm` in a group; `None` if MPI does not tell.
-pub fn translate_to(abi: &Abi, comm: Comm, KnownGroup(base): &KnownGroup) -> Option<Translation> {
+pub fn translate_to(abi: &Abi, comm: Comm, base: &KnownGroup) -> Option<Translation> {
     // The communicators are asked how many members they have: MPICH 5.0.2 says that the group of a communicator that
     // MPI_Cart_create has made smaller than its parent is as large as the parent.
-    let local = OwnedGroup::of(comm)?.ranks_in(abi, comm_size(comm), base)?;
+    let local = KnownGroup::of(comm)?.ranks_in(abi, comm_size(comm), base)?;
     let remote = if comm_is_inter(comm) {
-        OwnedGroup::remote_of(comm)?.ranks_in(abi, comm_remote_size(comm), base)?
+        KnownGroup::remote_of(comm)?.ranks_in(abi, comm_remote_size(comm), base)?
     } else {
         Vec::new()
     };
@@ -37,31 +37,21 @@ pub fn translate_to(abi: &Abi, comm: Comm, KnownGroup(base): &KnownGroup) -> Opt
 /// The ranks of the members of `group` in `base`; `None` if MPI does not tell.
 pub fn translate_group(abi: &Abi, group: Group, base: Comm) -> Option<Vec<Option<u32>>> {
     let size = usize::try_from(int_of!(MPI_Group_size(group))?).ok()?;
-    ranks_in(abi, group, size, OwnedGroup::of(base)?.0.get(abi))
+    ranks_in(abi, group, size, KnownGroup::of(base)?.0.get(abi))
 }
 
-/// A group to find the members of communicators in.
+/// A group to find the members of communicators in. It is freed when the value is dropped.
 #[derive(Debug)]
-pub struct KnownGroup(OwnedGroup);
+pub struct KnownGroup(HandleCell<GroupKind>);
 
 impl KnownGroup {
-    /// The remote group of an inter-communicator.
-    pub fn remote_of(comm: Comm) -> Option<Self> {
-        OwnedGroup::remote_of(comm).map(Self)
-    }
-}
-
-/// A group that is freed when the value is dropped.
-#[derive(Debug)]
-struct OwnedGroup(HandleCell<GroupKind>);
-
-impl OwnedGroup {
     fn of(comm: Comm) -> Option<Self> {
         // SAFETY: (MPI_Comm, MPI_Group *).
         Self::filled(|cell| unsafe { call!(MPI_Comm_group(comm, cell.address())) })
     }
 
-    fn remote_of(comm: Comm) -> Option<Self> {
+    /// The remote group of an inter-communicator.
+    pub fn remote_of(comm: Comm) -> Option<Self> {
         // SAFETY: (MPI_Comm, MPI_Group *).
         Self::filled(|cell| unsafe { call!(MPI_Comm_remote_group(comm, cell.address())) })
     }
@@ -78,7 +68,7 @@ impl OwnedGroup {
     }
 }
 
-impl Drop for OwnedGroup {
+impl Drop for KnownGroup {
     fn drop(&mut self) {
         // SAFETY: (MPI_Group *), a group that MPI has made.
         let _ = unsafe { call!(MPI_Group_free(self.0.address())) };

@@ -44,20 +44,17 @@ impl<const MULTIPLE: bool> SpawnInfos<'_, MULTIPLE> {
             };
             let changed = OwnedInfo::with_variable(abi, info, name, value)?;
             // SAFETY: there is room for `count` handles.
-            unsafe { changed.get(abi).store_to(abi, stored.as_mut_ptr() as usize + index * abi.handle_bytes) };
+            unsafe { changed.0.get(abi).store_to(abi, stored.as_mut_ptr() as usize + index * abi.handle_bytes) };
             owned.push(changed);
         }
-        let word = if MULTIPLE { stored.as_ptr() as usize } else { owned.first()?.get(abi).raw() };
+        let word = if MULTIPLE { stored.as_ptr() as usize } else { owned.first()?.0.get(abi).raw() };
         self.call.set_word(self.at, word);
         Some(ChangedInfos { _owned: owned, _stored: stored })
     }
 }
 
 impl<'c, const MULTIPLE: bool> Argument<'c> for SpawnInfos<'c, MULTIPLE> {
-    const WORDS: usize = 1;
-    fn types(all: &mut Vec<&'static str>) {
-        all.push(if MULTIPLE { "MPI_Info*" } else { "MPI_Info" });
-    }
+    const TYPE: &'static str = if MULTIPLE { "MPI_Info*" } else { "MPI_Info" };
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         Self { call, at }
     }
@@ -88,7 +85,7 @@ impl OwnedInfo {
         let (mut room, mut found) = ([0_u8; LONGEST + 1], 0 as c_int);
         let length = LONGEST as c_int - 1;
         // SAFETY: (MPI_Info, const char *, int, char *, int *), with room for the text and its zero.
-        unsafe { call!(MPI_Info_get(new.get(abi), key.as_ptr(), length, room.as_mut_ptr(), &raw mut found)) }.ok()?;
+        unsafe { call!(MPI_Info_get(new.0.get(abi), key.as_ptr(), length, room.as_mut_ptr(), &raw mut found)) }.ok()?;
         let known = if found == 0 { Vec::new() } else { room.split(|&byte| byte == 0).next()?.to_vec() };
         let separator = if known.is_empty() { "" } else { "\n" };
         let text = [&known, separator.as_bytes(), name.as_bytes(), b"=", value.as_bytes()].concat();
@@ -97,12 +94,8 @@ impl OwnedInfo {
         }
         let text = CString::new(text).ok()?;
         // SAFETY: (MPI_Info, const char *, const char *).
-        unsafe { call!(MPI_Info_set(new.get(abi), key.as_ptr(), text.as_ptr())) }.ok()?;
+        unsafe { call!(MPI_Info_set(new.0.get(abi), key.as_ptr(), text.as_ptr())) }.ok()?;
         Some(new)
-    }
-
-    fn get(&self, abi: &Abi) -> Info {
-        self.0.get(abi)
     }
 }
 

@@ -17,15 +17,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 use titr_calibration::benchmarks::FullHosts;
 use titr_calibration::measurements::VERSION;
 use titr_calibration::{Calibration, ComputeRate, Measurements, NamedTopology, Refinement, calibration};
 use titr_common::output::{Command, OutputFile, claim};
-use titr_common::terminal::{self, print, say, say_usage};
+use titr_common::terminal::{print, say};
 use titr_common::trace::Trace;
 
-use crate::{Comm, Mpi};
+use crate::{Comm, Mpi, run};
 
 use order::{Failure, Measuring, Order, follow};
 
@@ -34,45 +33,17 @@ use order::{Failure, Measuring, Order, follow};
 pub fn main() -> ExitCode {
     let _command = Command::begin();
     let options = CalibrateOptions::try_parse();
-    // Help and version need no MPI.
-    if let Err(error) = &options
-        && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
-    {
-        return terminal::status_of("titr-calibrate", error.print()).into();
-    }
     if let Ok(CalibrateOptions { from: Some(runs), output, .. }) = &options {
         return refine(runs, output);
     }
-    let mpi = match Mpi::start() {
-        Ok(mpi) => mpi,
-        Err(error) => {
-            say(format_args!("titr-calibrate: {error}"));
-            return ExitCode::FAILURE;
-        }
-    };
-    let world = mpi.world();
-    let status = match options {
-        Ok(options) if world.rank == 0 => lead(&options, &mpi, world),
-        Ok(_) => follow(&mpi, world),
-        Err(error) => {
-            if world.rank == 0 {
-                say_usage(&error.render().to_string());
-            }
-            Ok(ExitCode::from(2))
-        }
-    };
-    let status = status.unwrap_or_else(|error| {
-        // The other ranks wait for this one.
-        say(format_args!("titr-calibrate: rank {}: {error}", world.rank));
-        mpi.abort(1)
-    });
-    match mpi.finish() {
-        Ok(()) => status,
-        Err(error) => {
-            say(format_args!("titr-calibrate: {error}"));
-            ExitCode::FAILURE
-        }
-    }
+    run("titr-calibrate", options, |mpi, world, options| {
+        let status = if world.rank == 0 { lead(options, mpi, world) } else { follow(mpi, world) };
+        status.unwrap_or_else(|error| {
+            // The other ranks wait for this one.
+            say(format_args!("titr-calibrate: rank {}: {error}", world.rank));
+            mpi.abort(1)
+        })
+    })
 }
 
 /// Refines a platform by whole runs, which needs no MPI.

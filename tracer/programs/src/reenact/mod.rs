@@ -21,15 +21,14 @@ mod tags;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::format::{counted, plural};
-use titr_common::terminal::{self, say, say_usage};
+use titr_common::terminal::say;
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_workload::{ComputeScaling, Workload};
 
-use crate::{Comm, Mpi, MpiError};
+use crate::{Comm, Mpi, MpiError, run};
 
 use feasible::{Needs, feasible};
 use options::ReenactOptions;
@@ -61,37 +60,7 @@ enum Error {
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let options = ReenactOptions::try_parse();
-    // Help and version need no MPI.
-    if let Err(error) = &options
-        && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
-    {
-        return terminal::status_of("titr-reenact", error.print()).into();
-    }
-    let mpi = match Mpi::start() {
-        Ok(mpi) => mpi,
-        Err(error) => {
-            say(format_args!("titr-reenact: {error}"));
-            return ExitCode::FAILURE;
-        }
-    };
-    let world = mpi.world();
-    let status = match options {
-        Ok(options) => reenact(&mpi, world, &options),
-        Err(error) => {
-            if world.rank == 0 {
-                say_usage(&error.render().to_string());
-            }
-            ExitCode::from(error.exit_code() as u8)
-        }
-    };
-    match mpi.finish() {
-        Ok(()) => status,
-        Err(error) => {
-            say(format_args!("titr-reenact: {error}"));
-            ExitCode::FAILURE
-        }
-    }
+    run("titr-reenact", ReenactOptions::try_parse(), reenact)
 }
 
 /// Reenacts the trace if all ranks can; otherwise rank 0 says why not.

@@ -36,37 +36,36 @@ pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Dura
     let role = Role { world, ranks, at };
     // With empty messages the ranks wait for each other, and connect if they have not yet.
     match pattern {
-        Pattern::PingPong => role.pair(ranks[0], ranks[1]).ping_pong(bytes, repetitions),
+        Pattern::PingPong => role.ping_pong(ranks[0], ranks[1], bytes, repetitions),
         Pattern::Opposite => {
             let first = at - at % 2;
-            role.pair(ranks[first], ranks[first + 1]).ping_pong(bytes, repetitions)
+            role.ping_pong(ranks[first], ranks[first + 1], bytes, repetitions)
         }
         Pattern::Bisection => {
             let half = ranks.len() / 2;
-            role.pair(ranks[at % half], ranks[half + at % half]).ping_pong(bytes, repetitions)
+            role.ping_pong(ranks[at % half], ranks[half + at % half], bytes, repetitions)
         }
         Pattern::Exchange | Pattern::Shift => {
             // After a first round, one rank is ahead of another, as in a program.
             role.shift(0)?;
             role.shift(bytes)?;
-            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.shift(bytes)))?;
-            Ok(Some(passed / repetitions))
+            Ok(Some(repeated(repetitions, || role.shift(bytes))? / repetitions))
         }
         Pattern::LateExchange => {
             role.shift(0)?;
-            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.late_exchange(bytes, pause)))?;
+            let passed = repeated(repetitions, || role.late_exchange(bytes, pause))?;
             Ok((at == 0).then_some(passed / repetitions))
         }
         // The receiver of a train has a time for each message.
         Pattern::Train => Ok(None),
         Pattern::Incast => {
             role.incast(0)?;
-            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.incast(bytes)))?;
+            let passed = repeated(repetitions, || role.incast(bytes))?;
             Ok((at == 0).then_some(passed / repetitions))
         }
         Pattern::Scatter => {
             role.scatter(0)?;
-            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.scatter(bytes)))?;
+            let passed = repeated(repetitions, || role.scatter(bytes))?;
             Ok((at == 0).then_some(passed / repetitions))
         }
         Pattern::Send | Pattern::Isend | Pattern::Receive => role.call(pattern, bytes, repetitions, pause),
@@ -101,6 +100,11 @@ fn timed<T>(of: impl FnOnce() -> Result<T, MpiError>) -> Result<(Duration, T), M
     Ok((begin.elapsed(), result))
 }
 
+/// The time of all repetitions of a pattern.
+fn repeated(repetitions: u32, of: impl Fn() -> Result<(), MpiError>) -> Result<Duration, MpiError> {
+    timed(|| (0..repetitions).try_for_each(|_| of())).map(|(passed, ())| passed)
+}
+
 /// Computes for this time: the processor stays awake and the caches warm, as between two calls of a program, and not as in a rank that sleeps.
 fn compute(time: Duration) {
     let begin = Instant::now();
@@ -125,16 +129,22 @@ struct Role<'m, 'r> {
     at: usize,
 }
 
-/// This rank in a pair: the first, or the second.
-struct Pair<'m> {
-    world: Comm<'m>,
-    first: u32,
-    second: u32,
-}
-
-impl<'m> Role<'m, '_> {
-    fn pair(&self, first: u32, second: u32) -> Pair<'m> {
-        Pair { world: self.world, first, second }
+impl Role<'_, '_> {
+    /// Messages back and forth between two ranks. The first rank's time counts, of half a round.
+    fn ping_pong(&self, first: u32, second: u32, bytes: u64, repetitions: u32) -> Result<Option<Duration>, MpiError> {
+        let is_first = self.world.rank == first;
+        let round = |bytes| {
+            if is_first {
+                send(self.world, second, bytes)?;
+                receive(self.world, second, bytes)
+            } else {
+                receive(self.world, first, bytes)?;
+                send(self.world, first, bytes)
+            }
+        };
+        round(0)?;
+        let passed = repeated(repetitions, || round(bytes))?;
+        Ok(is_first.then_some(passed / (2 * repetitions)))
     }
 
     /// Sends to the next and receives from the one before; of two ranks, an exchange.
@@ -211,24 +221,6 @@ impl<'m> Role<'m, '_> {
         }
         let counts = (self.at == 0) != (pattern == Pattern::Receive);
         Ok(counts.then_some(passed / repetitions))
-    }
-}
-
-impl Pair<'_> {
-    /// Messages back and forth. The first rank's time counts, of half a round.
-    fn ping_pong(&self, bytes: u64, repetitions: u32) -> Result<Option<Duration>, MpiError> {
-        let round = |bytes| {
-            if self.world.rank == self.first {
-                send(self.world, self.second, bytes)?;
-                receive(self.world, self.second, bytes)
-            } else {
-                receive(self.world, self.first, bytes)?;
-                send(self.world, self.first, bytes)
-            }
-        };
-        round(0)?;
-        let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| round(bytes)))?;
-        Ok((self.world.rank == self.first).then_some(passed / (2 * repetitions)))
     }
 }
 

@@ -1,9 +1,25 @@
 //! The communicators of the program, created again in the same way.
 
 use rustc_hash::FxHashMap;
+use thiserror::Error;
 use titr_common::event::{CommCall, CommId, Group, Rank};
 
 use crate::{Comm, Duplicate, MpiError, Request};
+
+/// The reason why an event is not reenacted.
+#[derive(Debug, Error)]
+pub(crate) enum Fault {
+    #[error(transparent)]
+    Mpi(#[from] MpiError),
+    #[error("communicator {} has not been made", .0.0)]
+    Communicator(CommId),
+    #[error("rank {} is not in communicator {}", .1.0, .0.0)]
+    Member(CommId, Rank),
+    #[error("it names a request that was not made")]
+    Request,
+    #[error("this cannot be reenacted")]
+    Infeasible,
+}
 
 /// A communicator, and the numbers that its members have in it.
 struct Known<'m> {
@@ -34,20 +50,24 @@ impl<'m> CommunicatorTable<'m> {
         Self { me, by_id: FxHashMap::from_iter([(CommId::WORLD, world), (CommId::SELF, alone)]) }
     }
 
-    /// The communicator of a number; `None` if no event has introduced it.
-    pub(crate) fn get(&self, id: CommId) -> Option<Comm<'m>> {
-        self.by_id.get(&id).map(|known| known.comm.get())
+    /// The communicator of a number.
+    pub(crate) fn get(&self, id: CommId) -> Result<Comm<'m>, Fault> {
+        Ok(self.known(id)?.comm.get())
     }
 
-    /// The number of a rank of the world in a communicator; `None` if it is not a member.
-    pub(crate) fn number(&self, id: CommId, rank: Rank) -> Option<u32> {
-        self.by_id.get(&id)?.numbers.get(&rank).copied()
+    /// The number of a rank of the world in a communicator.
+    pub(crate) fn member(&self, id: CommId, rank: Rank) -> Result<u32, Fault> {
+        self.known(id)?.numbers.get(&rank).copied().ok_or(Fault::Member(id, rank))
     }
 
-    /// Creates a communicator with the same members in the same order as in `call`; false if no event has introduced
-    /// its parent. Processes that become no member take part as well.
-    pub(crate) fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<bool, MpiError> {
-        let Some(parent) = self.get(parent) else { return Ok(false) };
+    fn known(&self, id: CommId) -> Result<&Known<'m>, Fault> {
+        self.by_id.get(&id).ok_or(Fault::Communicator(id))
+    }
+
+    /// Creates a communicator with the same members in the same order as in `call`. Processes that become no member take part as
+    /// well.
+    pub(crate) fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<(), Fault> {
+        let parent = self.get(parent)?;
         let comm = match (call, group) {
             (CommCall::Dup, Some(_)) => Some(parent.duplicate()?),
             (_, Some(group)) => {
@@ -60,15 +80,14 @@ impl<'m> CommunicatorTable<'m> {
         if let (Some(comm), Some(group)) = (comm, group) {
             self.add(group, Handle::Made(comm));
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Begins to duplicate a communicator, and returns the request; `None` if no event has introduced it.
-    pub(crate) fn duplicate(&mut self, of: CommId, group: &Group) -> Result<Option<Request<'m>>, MpiError> {
-        let Some(parent) = self.get(of) else { return Ok(None) };
-        let (duplicate, request) = parent.iduplicate()?;
+    /// Begins to duplicate a communicator, and returns the request.
+    pub(crate) fn duplicate(&mut self, of: CommId, group: &Group) -> Result<Request<'m>, Fault> {
+        let (duplicate, request) = self.get(of)?.iduplicate()?;
         self.add(group, Handle::Duplicate(duplicate));
-        Ok(Some(request))
+        Ok(request)
     }
 
     fn add(&mut self, group: &Group, comm: Handle<'m>) {
@@ -76,10 +95,10 @@ impl<'m> CommunicatorTable<'m> {
         self.by_id.insert(group.id, Known { comm, numbers });
     }
 
-    /// Frees a communicator; false if no event has introduced it.
-    pub(crate) fn free(&mut self, id: CommId) -> Result<bool, MpiError> {
-        let Some(known) = self.by_id.remove(&id) else { return Ok(false) };
-        known.comm.get().free().map(|()| true)
+    /// Frees a communicator.
+    pub(crate) fn free(&mut self, id: CommId) -> Result<(), Fault> {
+        let known = self.by_id.remove(&id).ok_or(Fault::Communicator(id))?;
+        Ok(known.comm.get().free()?)
     }
 }
 

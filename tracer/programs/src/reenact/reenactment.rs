@@ -5,17 +5,16 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use titr_common::event::{
-    Activity, Collective, CollectiveKind, CommCall, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing,
-    Rank, RequestId,
+    Activity, Collective, CollectiveKind, CommCall, Completion, Event, Incoming, MessageCompletion, Outgoing, RequestId,
 };
 use titr_common::trace::{EventSource, TraceError};
 use titr_workload::{Match, Window};
 
 use super::calls::{self, CallTimes, Times};
-use super::communicators::CommunicatorTable;
+use super::communicators::{CommunicatorTable, Fault};
 use super::requests::RequestTable;
 use super::tags::TagMap;
-use crate::{Comm, Mpi, MpiError, Peer, Request, TagChoice};
+use crate::{Comm, Mpi, Peer, Request, TagChoice};
 
 /// An error that ends a reenactment early.
 #[derive(Debug, Error)]
@@ -24,21 +23,6 @@ pub(crate) enum ReenactmentError {
     Trace(#[from] TraceError),
     #[error("line {line} of its trace: {reason}")]
     Event { line: u64, reason: Fault },
-}
-
-/// The reason why an event is not reenacted.
-#[derive(Debug, Error)]
-pub(crate) enum Fault {
-    #[error(transparent)]
-    Mpi(#[from] MpiError),
-    #[error("communicator {} has not been made", .0.0)]
-    Communicator(CommId),
-    #[error("rank {} is not in communicator {}", .1.0, .0.0)]
-    Member(CommId, Rank),
-    #[error("it names a request that was not made")]
-    Request,
-    #[error("this cannot be reenacted")]
-    Infeasible,
 }
 
 /// A request that a call starts, and its recorded match or cancellation.
@@ -162,28 +146,19 @@ impl<'m> Reenactment<'m> {
             Event::Start(_) => {
                 let is_started = |(_, outcome): &&RequestOutcome| *outcome != Some(Match::Cancelled);
                 let ids: Vec<_> = outcomes.iter().filter(is_started).map(|(id, _)| *id).collect();
-                found(self.requests.start(&ids)?)
+                self.requests.start(&ids)
             }
-            Event::RequestFree(id) => found(self.requests.free(*id)?),
-            Event::Cancel(id) => found(self.requests.cancel(*id)?),
-            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => found(self.requests.complete(completed)?),
+            Event::RequestFree(id) => self.requests.free(*id),
+            Event::Cancel(id) => self.requests.cancel(*id),
+            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => self.requests.complete(completed),
             Event::Test(_, None) => Ok(self.requests.poll()?),
             Event::Collective(call, completion) => self.collective(call, *completion),
             Event::CommCreate(CommCall::Idup, parent, Some(group)) => {
-                self.duplication = self.communicators.duplicate(*parent, group)?;
-                if self.duplication.is_some() { Ok(()) } else { Err(Fault::Communicator(*parent)) }
+                self.duplication = Some(self.communicators.duplicate(*parent, group)?);
+                Ok(())
             }
-            Event::CommCreate(call, parent, group) => {
-                let is_known = self.communicators.create(*call, *parent, group.as_ref())?;
-                if is_known { Ok(()) } else { Err(Fault::Communicator(*parent)) }
-            }
-            Event::CommFree(id) => {
-                if self.communicators.free(*id)? {
-                    Ok(())
-                } else {
-                    Err(Fault::Communicator(*id))
-                }
-            }
+            Event::CommCreate(call, parent, group) => self.communicators.create(*call, *parent, group.as_ref()),
+            Event::CommFree(id) => self.communicators.free(*id),
             Event::Neighborhood(..) | Event::Partitioned(_) | Event::OneSided(_) => Err(Fault::Infeasible),
             Event::Other(call) if call.awaits_buffered() => Ok(self.mpi.empty_buffer()?),
             Event::File(_) | Event::Other(_) => Err(Fault::Infeasible),
@@ -205,8 +180,8 @@ impl<'m> Reenactment<'m> {
             self.duplication.take().into_iter().for_each(|request| self.requests.add(id, request));
             return Ok(());
         }
-        let comm = self.comm(call.comm)?;
-        let root = call.root.map(|root| self.member(call.comm, root)).transpose()?;
+        let comm = self.communicators.get(call.comm)?;
+        let root = call.root.map(|root| self.communicators.member(call.comm, root)).transpose()?;
         match completion {
             Completion::Blocking => comm.collective(call, root)?,
             Completion::Request(id) => self.requests.add(id, comm.icollective(call, root)?),
@@ -217,27 +192,18 @@ impl<'m> Reenactment<'m> {
 
     /// The communicator of a message that is sent, and its peer, tag and bytes.
     fn outgoing(&self, message: &Outgoing) -> Result<(Comm<'m>, (Peer, u32, u64)), Fault> {
-        let to = Peer::Rank(self.member(message.comm, message.to)?);
-        Ok((self.comm(message.comm)?, (to, self.tags.of(message.tag), message.bytes.0)))
+        let to = Peer::Rank(self.communicators.member(message.comm, message.to)?);
+        Ok((self.communicators.get(message.comm)?, (to, self.tags.of(message.tag), message.bytes.0)))
     }
 
     /// The communicator of a message that is received, and its peer, tag and room.
     fn incoming(&self, message: &Incoming) -> Result<(Comm<'m>, (Peer, TagChoice, u64)), Fault> {
         let from = match message.from {
-            Some(from) => Peer::Rank(self.member(message.comm, from)?),
+            Some(from) => Peer::Rank(self.communicators.member(message.comm, from)?),
             None => Peer::Any,
         };
         let tag = message.tag.map_or(TagChoice::Any, |tag| TagChoice::Tag(self.tags.of(tag)));
-        Ok((self.comm(message.comm)?, (from, tag, message.bytes.0)))
-    }
-
-    fn comm(&self, id: CommId) -> Result<Comm<'m>, Fault> {
-        self.communicators.get(id).ok_or(Fault::Communicator(id))
-    }
-
-    fn member(&self, id: CommId, rank: Rank) -> Result<u32, Fault> {
-        self.comm(id)?;
-        self.communicators.number(id, rank).ok_or(Fault::Member(id, rank))
+        Ok((self.communicators.get(message.comm)?, (from, tag, message.bytes.0)))
     }
 }
 
@@ -247,10 +213,6 @@ fn resolved(message: &Incoming, matched: Option<Match>) -> Incoming {
         Some(Match::With(from, tag)) => Incoming { from: Some(from), tag: Some(tag), ..*message },
         Some(Match::Cancelled) | None => *message,
     }
-}
-
-fn found(is_there: bool) -> Result<(), Fault> {
-    if is_there { Ok(()) } else { Err(Fault::Request) }
 }
 
 /// The times at which calls are due.

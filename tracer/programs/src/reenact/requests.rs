@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use titr_common::event::{Completed, RequestId};
 
+use super::communicators::Fault;
 use crate::{MpiError, Request};
 
 /// A request, and whether an operation of it is in progress.
@@ -12,8 +13,7 @@ struct Slot<'m> {
     is_active: bool,
 }
 
-/// The requests of one rank that are not complete, and the persistent ones. Methods give false where the trace has not made
-/// a request that it names.
+/// The requests of one rank that are not complete, and the persistent ones.
 #[derive(Default)]
 pub(crate) struct RequestTable<'m> {
     slots: BTreeMap<RequestId, Slot<'m>>,
@@ -26,18 +26,18 @@ impl<'m> RequestTable<'m> {
         self.slots.insert(id, Slot { request, is_active });
     }
 
-    pub(crate) fn start(&mut self, ids: &[RequestId]) -> Result<bool, MpiError> {
-        let Some(mut taken) = self.take(ids) else { return Ok(false) };
+    pub(crate) fn start(&mut self, ids: &[RequestId]) -> Result<(), Fault> {
+        let mut taken = self.take(ids)?;
         let mut requests: Vec<_> = taken.iter_mut().map(|slot| &mut slot.request).collect();
         Request::start_all(&mut requests)?;
         for (id, slot) in ids.iter().zip(taken) {
             self.slots.insert(*id, Slot { is_active: true, ..slot });
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Waits for the requests that a wait or a test has completed.
-    pub(crate) fn complete(&mut self, completed: &Completed) -> Result<bool, MpiError> {
+    pub(crate) fn complete(&mut self, completed: &Completed) -> Result<(), Fault> {
         let ids = match completed {
             Completed::Outstanding(_) => {
                 self.slots.iter().filter(|(_, slot)| slot.is_active).map(|(id, _)| *id).collect()
@@ -45,8 +45,7 @@ impl<'m> RequestTable<'m> {
             Completed::One(_, id) => id.iter().copied().collect(),
             Completed::These(ids) => ids.clone(),
         };
-        let Some(taken) = self.take(&ids) else { return Ok(false) };
-        let mut requests: Vec<_> = taken.into_iter().map(|slot| slot.request).collect();
+        let mut requests: Vec<_> = self.take(&ids)?.into_iter().map(|slot| slot.request).collect();
         let completed = match requests.as_mut_slice() {
             [only] => only.complete().map(drop),
             several => Request::complete_all(&mut several.iter_mut().collect::<Vec<_>>()),
@@ -56,7 +55,7 @@ impl<'m> RequestTable<'m> {
                 self.slots.insert(id, Slot { request, is_active: false });
             }
         }
-        completed.map(|()| true)
+        Ok(completed?)
     }
 
     /// Tests a request in progress, like a test that finds nothing complete.
@@ -68,21 +67,20 @@ impl<'m> RequestTable<'m> {
     }
 
     /// Cancels a request, which is completed later. A persistent one that was not started stays as it is.
-    pub(crate) fn cancel(&mut self, id: RequestId) -> Result<bool, MpiError> {
-        let Some(slot) = self.slots.get_mut(&id) else { return Ok(false) };
-        if slot.is_active { slot.request.cancel().map(|()| true) } else { Ok(true) }
+    pub(crate) fn cancel(&mut self, id: RequestId) -> Result<(), Fault> {
+        let slot = self.slots.get_mut(&id).ok_or(Fault::Request)?;
+        if slot.is_active { Ok(slot.request.cancel()?) } else { Ok(()) }
     }
 
-    pub(crate) fn free(&mut self, id: RequestId) -> Result<bool, MpiError> {
-        let Some(slot) = self.slots.remove(&id) else { return Ok(false) };
-        slot.request.free().map(|()| true)
+    pub(crate) fn free(&mut self, id: RequestId) -> Result<(), Fault> {
+        Ok(self.slots.remove(&id).ok_or(Fault::Request)?.request.free()?)
     }
 
-    /// Takes these requests out; `None`, and none taken, if one is missing.
-    fn take(&mut self, ids: &[RequestId]) -> Option<Vec<Slot<'m>>> {
+    /// Takes these requests out, or none of them if one is missing.
+    fn take(&mut self, ids: &[RequestId]) -> Result<Vec<Slot<'m>>, Fault> {
         if !ids.iter().all(|id| self.slots.contains_key(id)) {
-            return None;
+            return Err(Fault::Request);
         }
-        ids.iter().map(|id| self.slots.remove(id)).collect()
+        ids.iter().map(|id| self.slots.remove(id).ok_or(Fault::Request)).collect()
     }
 }

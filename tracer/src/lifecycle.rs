@@ -247,10 +247,10 @@ impl Tracer {
             let counters = self.measure_hook_overhead(counters, abi).with_reference();
             let call_sites =
                 (config.call_sites > 0).then(|| TRACER.call_sites.get_or_init(|| CallSites::new(config.call_sites)));
-            if let Some(opened) = open(&config, &counters, abi, call_sites) {
+            if let Some(opened) = open(&config, &counters, abi) {
                 let engine = selection.and_then(|selection| Engine::start(abi, selection));
                 let process = after.begin(counters.facts()).map(|process| TRACER.process.get_or_init(|| process));
-                let opened = Opened { options: RecorderOptions { process, ..opened.options }, ..opened };
+                let opened = Opened { options: RecorderOptions { process, call_sites, ..opened.options }, ..opened };
                 let counters = match (config.threads, process) {
                     (CountedThreads::All, Some(process)) => counters.with_others(process),
                     _ => counters,
@@ -414,6 +414,6 @@ fn selection(config: &Config) -> Result<Option<Selection>, UnknownAlgorithm> {
         }
         (Mode::Extended, Ok(abi)) => extended::selection(abi, &config.collectives).map(Some),
         // A program with a library of no known family is not traced.
-        (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
+        (Mode::Extended, Err(_)) | (Mode::Ti, _) => Ok(None),
     }
 }

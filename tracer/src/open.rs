@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::hash::{BuildHasher as _, Hash};
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustc_hash::FxBuildHasher;
@@ -14,7 +13,7 @@ use titr_common::trace::manifest;
 use titr_config::{Config, Mode, Verbosity};
 use titr_wrappers::{Abi, hidden_tool, library_file, own_file};
 
-use crate::call_sites::{self, CallSites};
+use crate::call_sites;
 use crate::counter::Source;
 use crate::directory::{self, Claim, DirectoryError};
 use crate::gather::Gather;
@@ -35,19 +34,14 @@ pub(crate) struct Opened {
 }
 
 /// Opens the trace of this rank; `None` if it is not to be written, which was said.
-pub(crate) fn open(
-    config: &Config,
-    counters: &Source,
-    abi: &'static Abi,
-    call_sites: Option<&'static CallSites>,
-) -> Option<Opened> {
+pub(crate) fn open(config: &Config, counters: &Source, abi: &'static Abi) -> Option<Opened> {
     if let Some(tool) = hidden_tool().filter(|_| pmpi::comm_rank(abi.comm_world) == 0) {
         log(format_args!(
             "{tool} defines functions of MPI, and does not see the program's calls, as it comes behind the tracer: preload it, before \
              the tracer (LD_PRELOAD={tool} titrace PROGRAM)"
         ));
     }
-    let opened = match partly_traced(abi) {
+    match partly_traced(abi) {
         Some(partly) => open_without_agreement(config, counters, abi, &partly),
         None if !have_one_mode(config, abi) => {
             if pmpi::comm_rank(abi.comm_world) == 0 {
@@ -59,14 +53,13 @@ pub(crate) fn open(
             None
         }
         None => all_or_none(config, abi, open_with_all(config, counters, abi)),
-    }?;
-    Some(Opened { options: RecorderOptions { call_sites, ..opened.options }, ..opened })
+    }
 }
 
 /// Whether collectives are made in the same way on all ranks.
 fn have_one_mode(config: &Config, abi: &Abi) -> bool {
     let collectives = match config.mode {
-        Mode::TimeIndependent => None,
+        Mode::Ti => None,
         Mode::Extended => Some(config.collectives.trim()),
     };
     have_one(abi, collectives)
@@ -83,7 +76,7 @@ fn have_one(abi: &Abi, value: impl Hash) -> bool {
 /// In an extended trace, every member of a collective has to take part in the tracer's messages for it.
 fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
     match config.mode {
-        Mode::TimeIndependent => opened,
+        Mode::Ti => opened,
         Mode::Extended => {
             let everybody = pmpi::allreduce(abi, i64::from(opened.is_some()), abi.min, abi.comm_world) == Some(1);
             if !everybody && opened.is_some() {
@@ -203,14 +196,10 @@ fn begin_sink(
             Some(Opened { abi, sink, world_size: size, options, gather })
         }
         Err(error) => {
-            not_written(path, &error);
+            log(format_args!("this rank is not traced: {}: {error}", path.display()));
             None
         }
     }
-}
-
-fn not_written(directory: &Path, error: &std::io::Error) {
-    log(format_args!("this rank is not traced: {}: {error}", directory.display()));
 }
 
 /// The command line of this process according to the kernel: a library does not receive its arguments.
@@ -224,10 +213,7 @@ fn command() -> Vec<String> {
 fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
     Manifest {
         titr: manifest::VERSION,
-        mode: match config.mode {
-            Mode::TimeIndependent => manifest::Mode::Ti,
-            Mode::Extended => manifest::Mode::Extended,
-        },
+        mode: config.mode,
         ranks,
         untraced_ranks: Vec::new(),
         foreign: None,

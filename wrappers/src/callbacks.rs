@@ -51,11 +51,6 @@ pub(crate) fn is_of_library(name: &str, caller: Caller) -> bool {
 }
 
 impl LibraryCode {
-    /// The currently loaded code.
-    pub(crate) fn now() -> Self {
-        Self::find(Object::changes())
-    }
-
     /// Whether an object with this code is the MPI library, a plug-in of it or this one.
     pub(crate) fn is_library_or_ours(&self, code: Code) -> bool {
         code == self.own || self.code.contains(&code)
@@ -209,7 +204,7 @@ impl Called {
 /// `RTLD_DEEPBIND`). If the MPI library is one of those, the plug-in calls it directly, and not this crate, which
 /// precedes the library for all others.
 pub fn bypasses() -> BTreeMap<String, Vec<String>> {
-    let code = LibraryCode::now();
+    let code = LibraryCode::find(Object::changes());
     let mut past = BTreeSet::new();
     each_object(|object, pinned| {
         if code.is_library_or_ours(object.code) {

@@ -1,20 +1,20 @@
 //! Handles: MPI's references to its objects. A handle is an `int` in one family and a pointer in the others; here it is
 //! a word.
 
-use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::symbol::Word;
 
 /// A handle of an object of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Handle<K> {
     raw: usize,
     kind: PhantomData<K>,
 }
 
 /// A kind of MPI object.
-pub trait Kind {
+pub trait Kind: Copy + Default + Eq + Debug {
     /// The C type of its handles.
     const C_TYPE: &'static str;
     /// The C type of a pointer to a handle.
@@ -26,8 +26,8 @@ pub trait Kind {
 macro_rules! kinds {
     ($($name:ident $kind:ident $({ $($item:item)* })?;)*) => {$(
         #[doc = concat!("The kind of objects that an `MPI_", stringify!($name), "` names.")]
-        #[derive(Clone, Copy, Debug)]
-        pub enum $kind {}
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $kind;
 
         impl Kind for $kind {
             const C_TYPE: &'static str = concat!("MPI_", stringify!($name));
@@ -70,43 +70,5 @@ impl<K> Handle<K> {
 impl<K> Word for Handle<K> {
     fn word(self) -> usize {
         self.raw
-    }
-}
-
-// Derived, these would ask the same of `K`.
-impl<K> Clone for Handle<K> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K> Copy for Handle<K> {}
-
-impl<K> Default for Handle<K> {
-    fn default() -> Self {
-        Self::from_raw(0)
-    }
-}
-
-impl<K> PartialEq for Handle<K> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.raw == other.raw
-    }
-}
-
-impl<K> Eq for Handle<K> {}
-
-impl<K> Hash for Handle<K> {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.raw.hash(state);
-    }
-}
-
-impl<K> fmt::Debug for Handle<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Handle({:#x})", self.raw)
     }
 }

@@ -18,12 +18,13 @@ use thiserror::Error;
 
 use part::PARTS;
 use value::{
-    CALL_SITES, COUNTERS, FLUSHES, LEVELS, MODES, RATES, SIZES, THREADS, VERBOSITIES, call_sites, counter, flush,
-    gathering, level, mode, path, rate, size, threads, verbosity,
+    CALL_SITES, COUNTER_WORDS, COUNTERS, FLUSHES, LEVELS, MODE_WORDS, MODES, RATES, SIZES, THREAD_WORDS, THREADS,
+    VERBOSITIES, VERBOSITY_WORDS, call_sites, choice, flush, gathering, level, path, rate, size, word,
 };
 
 pub use part::Part;
 pub use pattern::{Pattern, Placeholders};
+pub use titr_common::trace::manifest::Mode;
 
 /// The prefix that makes a variable ours.
 const PREFIX: &str = "TITRACE_";
@@ -70,15 +71,6 @@ pub struct Gathering {
     pub arity: u32,
 }
 
-/// The contents of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Volumes only.
-    TimeIndependent,
-    /// Volumes, times, and the messages that collectives are made of.
-    Extended,
-}
-
 /// The counter of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterChoice {
@@ -116,45 +108,22 @@ pub enum Verbosity {
 
 /// An error in the tracer's environment variables.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ConfigError {
     /// The variable is known, its value is not.
     #[error("{variable}={value}: expected {accepted}")]
-    Value {
-        /// The variable.
-        variable: String,
-        /// The value that it was set to.
-        value: String,
-        /// The values that it may be set to.
-        accepted: &'static str,
-    },
+    Value { variable: String, value: String, accepted: &'static str },
     /// A path has an unknown placeholder.
     #[error(
         "{variable}={value}: there is no {placeholder}: %h is the host, %r the rank, %j the job, %% a percent sign"
     )]
-    Placeholder {
-        /// The variable.
-        variable: String,
-        /// The value that it was set to.
-        value: String,
-        /// The unknown placeholder.
-        placeholder: String,
-    },
+    Placeholder { variable: String, value: String, placeholder: String },
     /// The trace would be in a directory that does not exist: its name is probably misspelt.
     #[error("TITRACE_DIR={value}: there is no directory {missing} to put the trace in: create it, or correct the path")]
-    NoDirectory {
-        /// The value of the variable.
-        value: String,
-        /// The directory that does not exist.
-        missing: PathBuf,
-    },
+    NoDirectory { value: String, missing: PathBuf },
     /// No such variable.
     #[error("{variable} is not a variable titr knows: did you mean {nearest}?")]
-    Unknown {
-        /// The variable.
-        variable: String,
-        /// The one most like it.
-        nearest: &'static str,
-    },
+    Unknown { variable: String, nearest: &'static str },
 }
 
 impl Default for Config {
@@ -162,7 +131,7 @@ impl Default for Config {
         Self {
             directory: Pattern::default(),
             gather: None,
-            mode: Mode::TimeIndependent,
+            mode: Mode::Ti,
             collectives: String::new(),
             part: Part::All,
             counter: CounterChoice::Auto,
@@ -201,7 +170,7 @@ impl Config {
         for (name, value) in &ours {
             config.set(name, value)?;
         }
-        if config.mode == Mode::TimeIndependent && !config.collectives.is_empty() {
+        if config.mode == Mode::Ti && !config.collectives.is_empty() {
             let (variable, value) = ("TITRACE_COLLECTIVES".into(), config.collectives);
             return Err(ConfigError::Value { variable, value, accepted: "TITRACE_MODE=extended beside it" });
         }
@@ -216,17 +185,17 @@ impl Config {
             "TITRACE_DIR" if text.is_empty() => return Err(or("a path")()),
             "TITRACE_DIR" => self.directory = path(variable, value)?,
             "TITRACE_GATHER" => self.gather = gathering(variable, text)?,
-            "TITRACE_MODE" => self.mode = mode(text).ok_or_else(or(MODES))?,
+            "TITRACE_MODE" => self.mode = choice(&MODE_WORDS, text).ok_or_else(or(MODES))?,
             "TITRACE_COLLECTIVES" => self.collectives = text.to_owned(),
             "TITRACE_PART" => self.part = text.parse().map_err(|()| or(PARTS)())?,
-            "TITRACE_COUNTER" => self.counter = counter(text).ok_or_else(or(COUNTERS))?,
+            "TITRACE_COUNTER" => self.counter = choice(&COUNTER_WORDS, text).ok_or_else(or(COUNTERS))?,
             "TITRACE_RATE" => self.rate = rate(text).ok_or_else(or(RATES))?,
-            "TITRACE_THREADS" => self.threads = threads(text).ok_or_else(or(THREADS))?,
+            "TITRACE_THREADS" => self.threads = choice(&THREAD_WORDS, text).ok_or_else(or(THREADS))?,
             "TITRACE_BUFFER" => self.buffer = size(text).ok_or_else(or(SIZES))?,
             "TITRACE_FLUSH" => self.flush = flush(text).ok_or_else(or(FLUSHES))?,
             "TITRACE_LEVEL" => self.level = level(text).ok_or_else(or(LEVELS))?,
             "TITRACE_CALLSITES" => self.call_sites = call_sites(text).ok_or_else(or(CALL_SITES))?,
-            "TITRACE_VERBOSE" => self.verbosity = verbosity(text).ok_or_else(or(VERBOSITIES))?,
+            "TITRACE_VERBOSE" => self.verbosity = choice(&VERBOSITY_WORDS, text).ok_or_else(or(VERBOSITIES))?,
             _ => {
                 return Err(ConfigError::Unknown { variable: variable.into(), nearest: nearest(variable) });
             }
@@ -253,17 +222,17 @@ impl Config {
         BTreeMap::from([
             ("TITRACE_DIR", self.directory.to_string()),
             ("TITRACE_GATHER", self.gather.as_ref().map_or("0".into(), Gathering::to_string)),
-            ("TITRACE_MODE", self.mode.to_string()),
+            ("TITRACE_MODE", word(&MODE_WORDS, self.mode).into()),
             ("TITRACE_COLLECTIVES", self.collectives.clone()),
             ("TITRACE_PART", self.part.to_string()),
             ("TITRACE_COUNTER", self.counter.to_string()),
             ("TITRACE_RATE", self.rate.to_string()),
-            ("TITRACE_THREADS", self.threads.to_string()),
+            ("TITRACE_THREADS", word(&THREAD_WORDS, self.threads).into()),
             ("TITRACE_BUFFER", self.buffer.to_string()),
             ("TITRACE_FLUSH", self.flush.map_or("never".into(), |flush| format!("{} s", flush.as_secs_f64()))),
             ("TITRACE_LEVEL", self.level.to_string()),
             ("TITRACE_CALLSITES", self.call_sites.to_string()),
-            ("TITRACE_VERBOSE", (self.verbosity as u8).to_string()),
+            ("TITRACE_VERBOSE", word(&VERBOSITY_WORDS, self.verbosity).into()),
         ])
     }
 }

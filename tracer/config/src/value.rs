@@ -37,34 +37,34 @@ impl fmt::Display for Gathering {
     }
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimeIndependent => "ti",
-            Self::Extended => "extended",
-        })
-    }
-}
-
 impl fmt::Display for CounterChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Papi => "papi",
-            Self::Perf => "perf",
-            Self::Cpu => "cpu",
-            Self::Emulated => "emulated",
-        })
+        f.write_str(word(&COUNTER_WORDS, *self))
     }
 }
 
-impl fmt::Display for CountedThreads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Calling => "calling",
-            Self::All => "sum",
-        })
-    }
+/// The words for the values of settings that are a choice.
+pub(super) const MODE_WORDS: [(Mode, &str); 2] = [(Mode::Ti, "ti"), (Mode::Extended, "extended")];
+pub(super) const COUNTER_WORDS: [(CounterChoice, &str); 5] = [
+    (CounterChoice::Auto, "auto"),
+    (CounterChoice::Papi, "papi"),
+    (CounterChoice::Perf, "perf"),
+    (CounterChoice::Cpu, "cpu"),
+    (CounterChoice::Emulated, "emulated"),
+];
+pub(super) const THREAD_WORDS: [(CountedThreads, &str); 2] =
+    [(CountedThreads::Calling, "calling"), (CountedThreads::All, "sum")];
+pub(super) const VERBOSITY_WORDS: [(Verbosity, &str); 3] =
+    [(Verbosity::Errors, "0"), (Verbosity::Steps, "1"), (Verbosity::Words, "2")];
+
+/// The word for a value.
+pub(super) fn word<T: PartialEq>(words: &[(T, &'static str)], value: T) -> &'static str {
+    words.iter().find(|(known, _)| *known == value).map_or("", |(_, word)| word)
+}
+
+/// The value that a word stands for.
+pub(super) fn choice<T: Copy>(words: &[(T, &str)], text: &str) -> Option<T> {
+    words.iter().find(|(_, word)| *word == text).map(|(value, _)| *value)
 }
 
 pub(super) fn path(variable: &str, value: &OsStr) -> Result<Pattern, ConfigError> {
@@ -93,21 +93,8 @@ pub(super) fn gathering(variable: &str, text: &str) -> Result<Option<Gathering>,
     }
 }
 
-pub(super) fn mode(text: &str) -> Option<Mode> {
-    [Mode::TimeIndependent, Mode::Extended].into_iter().find(|mode| mode.to_string() == text)
-}
-
-pub(super) fn counter(text: &str) -> Option<CounterChoice> {
-    use CounterChoice::{Auto, Cpu, Emulated, Papi, Perf};
-    [Auto, Papi, Perf, Cpu, Emulated].into_iter().find(|choice| choice.to_string() == text)
-}
-
 pub(super) fn rate(text: &str) -> Option<f64> {
     text.parse().ok().map(|rate: Speed| rate.per_second)
-}
-
-pub(super) fn threads(text: &str) -> Option<CountedThreads> {
-    [CountedThreads::Calling, CountedThreads::All].into_iter().find(|threads| threads.to_string() == text)
 }
 
 pub(super) fn size(text: &str) -> Option<usize> {
@@ -130,13 +117,4 @@ pub(super) fn level(text: &str) -> Option<u32> {
 
 pub(super) fn call_sites(text: &str) -> Option<usize> {
     text.parse().ok().filter(|depth| *depth <= 16)
-}
-
-pub(super) fn verbosity(text: &str) -> Option<Verbosity> {
-    match text {
-        "0" => Some(Verbosity::Errors),
-        "1" => Some(Verbosity::Steps),
-        "2" => Some(Verbosity::Words),
-        _ => None,
-    }
 }

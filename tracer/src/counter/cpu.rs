@@ -9,22 +9,20 @@ use super::tsc::{self, Calibration};
 use crate::clock::thread_ns;
 
 /// Measures the CPU time that one thread spends between [`start`](Self::start) and [`stop`](Self::stop).
-pub(super) struct CpuTime {
-    clock: Method,
-}
-
-enum Method {
-    Thread { started: f64 },
+pub(super) enum CpuTime {
+    /// By the thread's clock.
+    Thread {
+        started: f64,
+    },
     Extrapolated(Extrapolation<ThisThread>),
 }
 
 impl CpuTime {
     /// For the calling thread; with a `calibration`, the extrapolation is used where it works.
     pub(super) fn of_this_thread(calibration: Option<Calibration>) -> Self {
-        let thread = Method::Thread { started: 0.0 };
-        let clock =
-            calibration.and_then(ThisThread::new).and_then(Extrapolation::new).map_or(thread, Method::Extrapolated);
-        let mut cpu = Self { clock };
+        let thread = Self::Thread { started: 0.0 };
+        let mut cpu =
+            calibration.and_then(ThisThread::new).and_then(Extrapolation::new).map_or(thread, Self::Extrapolated);
         cpu.start();
         cpu
     }
@@ -36,25 +34,25 @@ impl CpuTime {
 
     /// Begins to measure.
     pub(super) fn start(&mut self) {
-        match &mut self.clock {
-            Method::Thread { started } => *started = thread_ns(),
-            Method::Extrapolated(clock) => clock.start(),
+        match self {
+            Self::Thread { started } => *started = thread_ns(),
+            Self::Extrapolated(clock) => clock.start(),
         }
     }
 
     /// Nanoseconds since [`start`](Self::start).
     pub(super) fn stop(&mut self) -> f64 {
-        match &mut self.clock {
-            Method::Thread { started } => thread_ns() - *started,
-            Method::Extrapolated(clock) => clock.stop(),
+        match self {
+            Self::Thread { started } => thread_ns() - *started,
+            Self::Extrapolated(clock) => clock.stop(),
         }
     }
 
     /// The smallest difference there is, in nanoseconds.
     pub(super) fn resolution(&self) -> f64 {
-        match &self.clock {
-            Method::Thread { .. } => 1.0,
-            Method::Extrapolated(clock) => clock.resolution(),
+        match self {
+            Self::Thread { .. } => 1.0,
+            Self::Extrapolated(clock) => clock.resolution(),
         }
     }
 }

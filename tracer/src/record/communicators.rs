@@ -94,7 +94,7 @@ impl Communicators {
             }
             MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new, trace),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
-                let (freed, id) = overwritten.comm().ok_or(Omission::Untraced)?;
+                let Overwritten::Comm(Some((freed, id))) = overwritten else { return Err(Omission::Untraced) };
                 trace.communicators.remove(freed, id);
                 if let Some(engine) = self.engine {
                     engine.freed(id);

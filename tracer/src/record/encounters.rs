@@ -1,5 +1,6 @@
 //! Calls that meet processes of other worlds: spawning, connecting, joining.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use titr_common::event::CommCall;
@@ -44,7 +45,7 @@ impl Communicators {
             MPI_Comm_spawn_multiple(_, _, _, _, infos, ..) => infos.with_variable(SPAWNED_AS, &name),
             _ => None,
         };
-        Some(NamedSpawn::new(name, infos?))
+        Some(NamedSpawn { name, _infos: Arc::new(infos?) })
     }
 
     #[inline(never)]
@@ -53,7 +54,8 @@ impl Communicators {
             // A second one; the first one and the end are not calls between two others.
             MPI_Init(..) | MPI_Init_thread(..) | MPI_Finalize() | MPI_Abort(..) => Err(Omission::Local),
             MPI_Comm_spawn(.., root, comm, new, _) | MPI_Comm_spawn_multiple(.., root, comm, new, _) => {
-                let name = overwritten.spawn().map(NamedSpawn::into_name);
+                let name =
+                    if let Overwritten::Spawn(spawn) = overwritten { spawn.map(|spawn| spawn.name) } else { None };
                 let meeting = OpenEncounter { call: CommCall::Spawn, side: Side::Spawn, comm: *comm, root: *root };
                 self.encounter(meeting, |_| name, new.get(), trace)
             }

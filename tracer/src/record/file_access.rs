@@ -3,6 +3,7 @@
 use titr_common::event::{Direction, FilePointer};
 use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request, StatusArgument};
 use titr_wrappers::functions::io::Io::{self, *};
+use titr_wrappers::signature::{FileData, FileDataAt};
 
 use crate::pmpi;
 
@@ -35,29 +36,14 @@ impl<'c> AccessCall<'c> {
         use CallPhase::{Begin, Blocking, End, Nonblocking};
         use Direction::{Read, Write};
         use FilePointer::{All, At, AtAll, Ordered, Own, Shared};
-        macro_rules! access {
-            ($data:ident, $offset:expr, $direction:ident, $reach:ident, $phase:expr) => {
-                Self {
-                    file: $data.fh(),
-                    direction: $direction,
-                    reach: $reach,
-                    phase: $phase,
-                    data: Some(($data.count(), $data.datatype())),
-                    status: None,
-                    offset: $offset,
-                }
-            };
-        }
-        macro_rules! pointer {
-            ($data:ident, $direction:ident, $reach:ident, $phase:expr) => {
-                access!($data, None, $direction, $reach, $phase)
-            };
-        }
-        macro_rules! explicit {
-            ($data:ident, $direction:ident, $reach:ident, $phase:expr) => {
-                access!($data, Some($data.offset()), $direction, $reach, $phase)
-            };
-        }
+        let pointer = |data: &FileData<'c>, direction, reach, phase| {
+            let (file, moved) = (data.fh(), Some((data.count(), data.datatype())));
+            Self { file, direction, reach, phase, data: moved, status: None, offset: None }
+        };
+        let explicit = |data: &FileDataAt<'c>, direction, reach, phase| {
+            let (file, moved) = (data.fh(), Some((data.count(), data.datatype())));
+            Self { file, direction, reach, phase, data: moved, status: None, offset: Some(data.offset()) }
+        };
         let end = |file, direction, reach| Self {
             file,
             direction,
@@ -69,36 +55,36 @@ impl<'c> AccessCall<'c> {
         };
         let read = |access, status: &StatusArgument<'c>| Self { status: Some(*status), ..access };
         Some(match call {
-            MPI_File_read(data, status) => read(pointer!(data, Read, Own, Blocking), status),
-            MPI_File_write(data, _) => pointer!(data, Write, Own, Blocking),
-            MPI_File_read_at(data, status) => read(explicit!(data, Read, At, Blocking), status),
-            MPI_File_write_at(data, _) => explicit!(data, Write, At, Blocking),
-            MPI_File_read_shared(data, status) => read(pointer!(data, Read, Shared, Blocking), status),
-            MPI_File_write_shared(data, _) => pointer!(data, Write, Shared, Blocking),
-            MPI_File_read_all(data, status) => read(pointer!(data, Read, All, Blocking), status),
-            MPI_File_write_all(data, _) => pointer!(data, Write, All, Blocking),
-            MPI_File_read_at_all(data, status) => read(explicit!(data, Read, AtAll, Blocking), status),
-            MPI_File_write_at_all(data, _) => explicit!(data, Write, AtAll, Blocking),
-            MPI_File_read_ordered(data, status) => read(pointer!(data, Read, Ordered, Blocking), status),
-            MPI_File_write_ordered(data, _) => pointer!(data, Write, Ordered, Blocking),
+            MPI_File_read(data, status) => read(pointer(data, Read, Own, Blocking), status),
+            MPI_File_write(data, _) => pointer(data, Write, Own, Blocking),
+            MPI_File_read_at(data, status) => read(explicit(data, Read, At, Blocking), status),
+            MPI_File_write_at(data, _) => explicit(data, Write, At, Blocking),
+            MPI_File_read_shared(data, status) => read(pointer(data, Read, Shared, Blocking), status),
+            MPI_File_write_shared(data, _) => pointer(data, Write, Shared, Blocking),
+            MPI_File_read_all(data, status) => read(pointer(data, Read, All, Blocking), status),
+            MPI_File_write_all(data, _) => pointer(data, Write, All, Blocking),
+            MPI_File_read_at_all(data, status) => read(explicit(data, Read, AtAll, Blocking), status),
+            MPI_File_write_at_all(data, _) => explicit(data, Write, AtAll, Blocking),
+            MPI_File_read_ordered(data, status) => read(pointer(data, Read, Ordered, Blocking), status),
+            MPI_File_write_ordered(data, _) => pointer(data, Write, Ordered, Blocking),
 
-            MPI_File_iread(data, request) => pointer!(data, Read, Own, Nonblocking(*request)),
-            MPI_File_iwrite(data, request) => pointer!(data, Write, Own, Nonblocking(*request)),
-            MPI_File_iread_at(data, request) => explicit!(data, Read, At, Nonblocking(*request)),
-            MPI_File_iwrite_at(data, request) => explicit!(data, Write, At, Nonblocking(*request)),
-            MPI_File_iread_shared(data, request) => pointer!(data, Read, Shared, Nonblocking(*request)),
-            MPI_File_iwrite_shared(data, request) => pointer!(data, Write, Shared, Nonblocking(*request)),
-            MPI_File_iread_all(data, request) => pointer!(data, Read, All, Nonblocking(*request)),
-            MPI_File_iwrite_all(data, request) => pointer!(data, Write, All, Nonblocking(*request)),
-            MPI_File_iread_at_all(data, request) => explicit!(data, Read, AtAll, Nonblocking(*request)),
-            MPI_File_iwrite_at_all(data, request) => explicit!(data, Write, AtAll, Nonblocking(*request)),
+            MPI_File_iread(data, request) => pointer(data, Read, Own, Nonblocking(*request)),
+            MPI_File_iwrite(data, request) => pointer(data, Write, Own, Nonblocking(*request)),
+            MPI_File_iread_at(data, request) => explicit(data, Read, At, Nonblocking(*request)),
+            MPI_File_iwrite_at(data, request) => explicit(data, Write, At, Nonblocking(*request)),
+            MPI_File_iread_shared(data, request) => pointer(data, Read, Shared, Nonblocking(*request)),
+            MPI_File_iwrite_shared(data, request) => pointer(data, Write, Shared, Nonblocking(*request)),
+            MPI_File_iread_all(data, request) => pointer(data, Read, All, Nonblocking(*request)),
+            MPI_File_iwrite_all(data, request) => pointer(data, Write, All, Nonblocking(*request)),
+            MPI_File_iread_at_all(data, request) => explicit(data, Read, AtAll, Nonblocking(*request)),
+            MPI_File_iwrite_at_all(data, request) => explicit(data, Write, AtAll, Nonblocking(*request)),
 
-            MPI_File_read_all_begin(data) => pointer!(data, Read, All, Begin),
-            MPI_File_write_all_begin(data) => pointer!(data, Write, All, Begin),
-            MPI_File_read_at_all_begin(data) => explicit!(data, Read, AtAll, Begin),
-            MPI_File_write_at_all_begin(data) => explicit!(data, Write, AtAll, Begin),
-            MPI_File_read_ordered_begin(data) => pointer!(data, Read, Ordered, Begin),
-            MPI_File_write_ordered_begin(data) => pointer!(data, Write, Ordered, Begin),
+            MPI_File_read_all_begin(data) => pointer(data, Read, All, Begin),
+            MPI_File_write_all_begin(data) => pointer(data, Write, All, Begin),
+            MPI_File_read_at_all_begin(data) => explicit(data, Read, AtAll, Begin),
+            MPI_File_write_at_all_begin(data) => explicit(data, Write, AtAll, Begin),
+            MPI_File_read_ordered_begin(data) => pointer(data, Read, Ordered, Begin),
+            MPI_File_write_ordered_begin(data) => pointer(data, Write, Ordered, Begin),
             MPI_File_read_all_end(file, ..) => end(*file, Read, All),
             MPI_File_write_all_end(file, ..) => end(*file, Write, All),
             MPI_File_read_at_all_end(file, ..) => end(*file, Read, AtAll),

@@ -41,7 +41,8 @@ impl Files {
                 Ok(())
             }
             MPI_File_close(_) => {
-                let OpenFile { id, .. } = self.known.remove(&overwritten.file()).ok_or(Omission::Untraced)?;
+                let Overwritten::File(file) = overwritten else { return Err(Omission::Untraced) };
+                let OpenFile { id, .. } = self.known.remove(&file).ok_or(Omission::Untraced)?;
                 self.ids.give(id.0);
                 trace.stream.write(&Event::File(FileEvent::Close(id)));
                 Ok(())

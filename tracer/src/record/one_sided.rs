@@ -72,7 +72,8 @@ impl Windows {
             }
             MPI_Win_create_dynamic(_, comm, new) => self.window(WinCall::CreateDynamic, *comm, Bytes(0), new, trace),
             MPI_Win_free(_) => {
-                let (id, _) = self.known.remove(&overwritten.win()).ok_or(Omission::Untraced)?;
+                let Overwritten::Win(win) = overwritten else { return Err(Omission::Untraced) };
+                let (id, _) = self.known.remove(&win).ok_or(Omission::Untraced)?;
                 self.ids.give(id.0);
                 trace.stream.write(&Event::OneSided(OneSided::Free(id)));
                 Ok(())

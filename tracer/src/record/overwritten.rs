@@ -58,32 +58,8 @@ impl Overwritten {
         if let Self::Message(message) = self { message } else { Err(Omission::Untraced) }
     }
 
-    pub(super) fn comm(self) -> Option<(Comm, CommId)> {
-        if let Self::Comm(known) = self { known } else { None }
-    }
-
-    pub(super) fn win(self) -> Win {
-        if let Self::Win(win) = self { win } else { Win::default() }
-    }
-
-    pub(super) fn file(self) -> File {
-        if let Self::File(file) = self { file } else { File::default() }
-    }
-
     pub(super) fn access_start(self) -> Option<u64> {
         if let Self::AccessStart(start) = self { start } else { None }
-    }
-
-    pub(super) fn started(self) -> Vec<Request> {
-        if let Self::Started(requests) = self { requests } else { Vec::new() }
-    }
-
-    pub(super) fn spawn(self) -> Option<NamedSpawn> {
-        if let Self::Spawn(spawn) = self { spawn } else { None }
-    }
-
-    pub(super) fn request(self) -> Option<RequestId> {
-        if let Self::Request(id) = self { id } else { None }
     }
 }
 
@@ -102,18 +78,6 @@ pub(crate) struct MatchedMessage {
 /// A spawn that passes its name to its processes, by hints that replace the program's. Has to live as long as the call.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedSpawn {
-    name: String,
-    _infos: Arc<ChangedInfos>,
-}
-
-impl NamedSpawn {
-    /// A spawn of this name, which is made with these hints.
-    pub(super) fn new(name: String, infos: ChangedInfos) -> Self {
-        Self { name, _infos: Arc::new(infos) }
-    }
-
-    /// The name, once the call has returned.
-    pub(super) fn into_name(self) -> String {
-        self.name
-    }
+    pub(super) name: String,
+    pub(super) _infos: Arc<ChangedInfos>,
 }

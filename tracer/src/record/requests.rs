@@ -289,14 +289,14 @@ impl Requests {
     /// Puts a request back that the library would not free.
     #[cold]
     pub(super) fn not_freed(overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
-        if let Some(id) = overwritten.request() {
+        if let Overwritten::Request(Some(id)) = overwritten {
             trace.requests.put_in(id);
         }
         Err(Omission::Untraced)
     }
 
     fn free(overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
-        let Some(id) = overwritten.request() else { return Err(Omission::Untraced) };
+        let Overwritten::Request(Some(id)) = overwritten else { return Err(Omission::Untraced) };
         let entry = trace.requests.get(id);
         let visible = entry.is_some_and(|entry| entry.is_visible());
         let companion = entry.and_then(|entry| entry.companion);
@@ -340,9 +340,10 @@ impl Requests {
         requests: impl Iterator<Item = (Request, usize)>,
         trace: &mut RankTrace,
     ) -> Outcome {
+        let Overwritten::Started(handles) = overwritten else { return Err(Omission::Untraced) };
         self.completed_ids.clear();
         let mut outcome = Ok(());
-        for (before, (handle, place)) in overwritten.started().into_iter().zip(requests) {
+        for (before, (handle, place)) in handles.into_iter().zip(requests) {
             match trace.requests.find(before, place) {
                 Some(id) => {
                     if handle != before {

@@ -17,7 +17,12 @@ pub(super) struct Next {
 }
 
 impl Next {
-    pub(super) const fn new(name: &'static CStr) -> Self {
+    /// The function of this name, which ends with a NUL.
+    pub(super) const fn new(name: &'static str) -> Self {
+        let name = match CStr::from_bytes_with_nul(name.as_bytes()) {
+            Ok(name) => name,
+            Err(_) => c"",
+        };
         Self { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
@@ -34,16 +39,7 @@ impl Next {
     }
 }
 
-static EXIT: Next = Next::new(c"_exit");
-static EXECVE: Next = Next::new(c"execve");
-static EXECV: Next = Next::new(c"execv");
-static EXECVP: Next = Next::new(c"execvp");
-static EXECVPE: Next = Next::new(c"execvpe");
-static FEXECVE: Next = Next::new(c"fexecve");
-static EXECVEAT: Next = Next::new(c"execveat");
-static EXECL: Next = Next::new(c"execl");
-static EXECLP: Next = Next::new(c"execlp");
-static EXECLE: Next = Next::new(c"execle");
+static EXIT: Next = Next::new("_exit\0");
 
 pub(super) fn find_all() {
     let all = [&EXIT, &EXECVE, &EXECV, &EXECVP, &EXECVPE, &FEXECVE, &EXECVEAT, &EXECL, &EXECLP, &EXECLE];
@@ -78,6 +74,8 @@ type Strings = *const *const c_char;
 /// A function of the `exec` family returns only if it fails.
 macro_rules! exec {
     ($($next:ident $name:ident($($argument:ident: $type:ty),*))*) => {$(
+        static $next: Next = Next::new(concat!(stringify!($name), "\0"));
+
         /// # Safety
         /// As the C library's function of this name.
         #[unsafe(no_mangle)]
@@ -106,6 +104,8 @@ exec! {
 /// Functions of as many arguments as the caller likes, which are passed on where they are, in registers and on the stack.
 macro_rules! variadic_exec {
     ($($next:ident $before:ident $name:ident)*) => {$(
+        static $next: Next = Next::new(concat!(stringify!($name), "\0"));
+
         extern "C" fn $before() -> *mut c_void {
             launched::left();
             order(Ended::Exec, TO_TAKE);

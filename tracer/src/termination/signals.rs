@@ -65,7 +65,7 @@ impl Cover {
     }
 }
 
-static SIGACTION: Next = Next::new(c"sigaction");
+static SIGACTION: Next = Next::new("sigaction\0");
 
 pub(super) fn find_all() {
     let others = [&SIGNAL, &BSD_SIGNAL, &SSIGNAL, &SYSV_SIGNAL, &SYSV_SIGNAL_OLD];
@@ -244,10 +244,7 @@ unsafe extern "C" fn sigaction(signal: c_int, to: *const Action, from: *mut Acti
 /// Functions that set a handler and return the one before.
 macro_rules! simple {
     ($($next:ident $name:ident)*) => {$(
-        static $next: Next = Next::new(match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-            Ok(name) => name,
-            Err(_) => c"",
-        });
+        static $next: Next = Next::new(concat!(stringify!($name), "\0"));
 
         /// # Safety
         /// As the C library's function of this name.

@@ -116,9 +116,6 @@ fn close_copies() -> bool {
 }
 
 /// Moves a file that was just opened to a high number, which a program that is started does not inherit.
-///
-/// # Errors
-/// If there is no number left.
 pub(crate) fn place_high(file: File) -> io::Result<File> {
     // SAFETY: takes numbers and returns one.
     let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least_high() as libc::c_int) };

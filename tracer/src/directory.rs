@@ -68,7 +68,7 @@ pub(crate) fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) ->
     let wanted = absolute(pattern.expand(&placeholders));
     let mut from = 1;
     loop {
-        let proposal = first_free(&wanted, from);
+        let proposal = first(&wanted, from, is_free).map(|(index, _)| index);
         let index = agree(*proposal.as_ref().unwrap_or(&i64::MAX));
         if index == i64::MAX {
             return Err(proposal.err().unwrap_or(DirectoryError::Elsewhere));
@@ -91,21 +91,10 @@ pub(crate) fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) ->
 
 /// Claims a directory for the traced ranks of a job in which not all are: no communication between ranks. Only the file
 /// system shows whether a directory belongs to this job. `job` is the job's name.
-///
-/// # Errors
-/// If this rank cannot write there.
 pub(crate) fn claim_without_agreement(pattern: &Pattern, rank: Rank, job: &str) -> Result<Claim, DirectoryError> {
     let placeholders = Placeholders::here(host::name(), rank, job.to_owned());
     let wanted = absolute(pattern.expand(&placeholders));
-    for index in 1..=CANDIDATES {
-        let path = candidate(&wanted, index);
-        match take(&path, rank, job) {
-            Ok(true) => return Ok(Claim { path, placeholders }),
-            Ok(false) => {}
-            Err(error) => return Err(DirectoryError::Io { path, error }),
-        }
-    }
-    Err(DirectoryError::Taken { path: wanted })
+    first(&wanted, 1, |path| take(path, rank, job)).map(|(_, path)| Claim { path, placeholders })
 }
 
 /// Whether a directory belongs to the job: it did already, or it was free and does so now. It is created under another
@@ -174,12 +163,16 @@ pub(crate) fn candidate(wanted: &Path, index: i64) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(&path))
 }
 
-/// The index of the first candidate that this rank sees free.
-fn first_free(wanted: &Path, from: i64) -> Result<i64, DirectoryError> {
+/// The first candidate from the number `from` on that is such, and its number.
+fn first(
+    wanted: &Path,
+    from: i64,
+    mut is_such: impl FnMut(&Path) -> io::Result<bool>,
+) -> Result<(i64, PathBuf), DirectoryError> {
     for index in from..=CANDIDATES {
         let path = candidate(wanted, index);
-        match is_free(&path) {
-            Ok(true) => return Ok(index),
+        match is_such(&path) {
+            Ok(true) => return Ok((index, path)),
             Ok(false) => {}
             Err(error) => return Err(DirectoryError::Io { path, error }),
         }

@@ -126,13 +126,8 @@ fn open_without_agreement(
     if config.gather.is_some() {
         say("the trace will not be gathered");
     }
-    let claim = match directory::claim_without_agreement(&config.directory, rank, job) {
-        Ok(claim) => claim,
-        Err(error) => {
-            log(format_args!("not tracing: {error}"));
-            return None;
-        }
-    };
+    let claim = directory::claim_without_agreement(&config.directory, rank, job);
+    let claim = claim.map_err(|error| log(format_args!("not tracing: {error}"))).ok()?;
     let untraced_ranks = untraced.iter().map(|rank| rank.0).collect();
     let run = is_first.then(|| Manifest { untraced_ranks, ..run(config, size, &abi.library) });
     begin_sink(config, counters, abi, &claim, (run, command()), (rank, size), |_, _| None)
@@ -144,15 +139,13 @@ fn open_with_all(config: &Config, counters: &Source, abi: &'static Abi) -> Optio
     let (rank, size) = world(abi)?;
     // Without agreement nothing is written: the largest number says so to `claim`.
     let agree = |value| pmpi::allreduce(abi, value, abi.max, abi.comm_world).unwrap_or(i64::MAX);
-    let claim = match directory::claim(&config.directory, rank, agree) {
-        Ok(claim) => claim,
+    let claim = directory::claim(&config.directory, rank, agree).map_err(|error| {
         // The rank where it failed says why.
-        Err(DirectoryError::Elsewhere) => return None,
-        Err(error) => {
+        if !matches!(error, DirectoryError::Elsewhere) {
             log(format_args!("not tracing: {error}"));
-            return None;
         }
-    };
+    });
+    let claim = claim.ok()?;
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
     let command = command();
     // Those of a job of several programs differ.

@@ -25,7 +25,7 @@ const PROCESSOR: &str = "QEMU_CPU";
 /// The emulator, and its plug-in.
 #[derive(Debug)]
 pub(crate) struct Emulator {
-    path: PathBuf,
+    pub path: PathBuf,
     plugin: PathBuf,
 }
 
@@ -64,8 +64,8 @@ impl Emulator {
         if program.is_launcher() {
             return Err(EmulatorError::Launcher(program.name()));
         }
-        if Elf::open(program.path()).is_none() {
-            return Err(EmulatorError::Script(program.path().to_owned()));
+        if Elf::open(&program.path).is_none() {
+            return Err(EmulatorError::Script(program.path.to_owned()));
         }
         // The program is for the tracer's machine, and that is this one.
         let name = format!("qemu-{}", std::env::consts::ARCH);
@@ -74,7 +74,7 @@ impl Emulator {
         if !Elf::open(&path).is_some_and(|elf| elf.machine == library.machine && elf.loader.is_some()) {
             return Err(EmulatorError::Unfit(path));
         }
-        let plugin = library.path().with_file_name(PLUGIN);
+        let plugin = library.path.with_file_name(PLUGIN);
         if !plugin.is_file() {
             return Err(EmulatorError::NoPlugin(plugin));
         }
@@ -83,11 +83,6 @@ impl Emulator {
         }
         without_comma(plugin.as_os_str())?;
         Ok(Self { path, plugin })
-    }
-
-    /// The emulator's file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The command that executes `program`, called `name`, with `preload` as its `LD_PRELOAD`.

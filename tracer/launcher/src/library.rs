@@ -10,7 +10,7 @@ const NAME: &str = "libtitrace.so";
 
 #[derive(Debug)]
 pub(crate) struct Library {
-    path: PathBuf,
+    pub path: PathBuf,
     /// The machine that the tracer was built for.
     pub machine: Machine,
 }
@@ -48,10 +48,6 @@ impl Library {
         }
         let Some(Elf { machine, .. }) = Elf::open(&path) else { return Err(LibraryError::Unfit(path)) };
         Ok(Self { path, machine })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }
 

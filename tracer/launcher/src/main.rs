@@ -95,16 +95,16 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let emulator =
         (config.counter == CounterChoice::Emulated).then(|| Emulator::find(&program, &library)).transpose()?;
     settings.extend(preload::setting(loaded.as_ref(), std::env::var_os(preload::OPTIONS)));
-    let preload = preload(library.path(), std::env::var_os("LD_PRELOAD").as_deref());
+    let preload = preload(&library.path, std::env::var_os("LD_PRELOAD").as_deref());
     if options.verbose {
         let set: Vec<_> =
             settings.iter().map(|(name, value)| format!("{}={} ", name.display(), value.display())).collect();
-        say(format_args!("titrace: {}LD_PRELOAD={} {}", set.concat(), preload.display(), program.path().display()));
+        say(format_args!("titrace: {}LD_PRELOAD={} {}", set.concat(), preload.display(), program.path.display()));
     }
     let (mut command, started) = match &emulator {
-        Some(emulator) => (emulator.command(program.path(), name, &preload)?, emulator.path().display().to_string()),
+        Some(emulator) => (emulator.command(&program.path, name, &preload)?, emulator.path.display().to_string()),
         None => {
-            let mut command = Command::new(program.path());
+            let mut command = Command::new(&program.path);
             command.arg0(name).env("LD_PRELOAD", preload);
             (command, program.name())
         }

@@ -1,7 +1,6 @@
 //! The program to trace: its file, and whether a library can be preloaded into it.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -17,7 +16,7 @@ use crate::library::Library;
 
 #[derive(Debug)]
 pub(crate) struct Program {
-    path: PathBuf,
+    pub path: PathBuf,
 }
 
 /// The reason why the program cannot be traced.
@@ -61,10 +60,6 @@ impl Program {
             return if path.is_file() { Ok(Self { path }) } else { Err(ProgramError::Missing(shown())) };
         }
         which::which(name).map(|path| Self { path }).map_err(|_| ProgramError::Missing(shown()))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The name of the program without its directory.
@@ -125,7 +120,7 @@ fn check_file(path: &Path, library: &Library) -> Result<Checked, ProgramError> {
     let Some(Elf { machine, loader, .. }) = &elf else { return Ok(Checked::Program(None)) };
     let Some(loader) = loader else { return Err(ProgramError::Static(path.to_owned())) };
     if *machine != library.machine {
-        return Err(ProgramError::OtherMachine(path.to_owned(), library.path().to_owned()));
+        return Err(ProgramError::OtherMachine(path.to_owned(), library.path.to_owned()));
     }
     if !is_own(loader) {
         return Err(ProgramError::OtherLibc(path.to_owned(), loader.clone()));
@@ -158,21 +153,12 @@ fn is_executable(path: &Path) -> bool {
 ///
 /// Linux decides this in `cap_bprm_creds_from_file` (`security/commoncap.c`): the effective user or group changes; or
 /// the user is not root, and the file's capabilities take effect at once or permit any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Privilege {
-    /// It runs as another user or group.
+    #[error("runs as another user or group than you (set-uid or set-gid)")]
     SetUid,
-    /// Its file has capabilities.
+    #[error("has file capabilities (`getcap` lists them)")]
     Capabilities,
-}
-
-impl fmt::Display for Privilege {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SetUid => "runs as another user or group than you (set-uid or set-gid)",
-            Self::Capabilities => "has file capabilities (`getcap` lists them)",
-        })
-    }
 }
 
 impl Privilege {
@@ -223,7 +209,7 @@ mod tests {
 
     #[test]
     fn programs_are_found_as_a_shell_finds_them() {
-        assert!(Program::find("sh".as_ref()).unwrap().path().is_absolute());
+        assert!(Program::find("sh".as_ref()).unwrap().path.is_absolute());
         let error = Program::find("no-such-program".as_ref()).unwrap_err().to_string();
         assert_eq!(error, "no-such-program: no such program: give its path, or a name that is in PATH");
         assert!(Program::find("./no-such-program".as_ref()).is_err());

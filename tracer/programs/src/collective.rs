@@ -8,7 +8,7 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::{Forward, Word};
 
 use crate::communicator::Comm;
-use crate::function::{Function, MpiError, ended, functions};
+use crate::function::{Function, MpiError, ended, functions, int};
 use crate::request::Request;
 
 functions! { CollectiveKind:
@@ -61,9 +61,6 @@ fn unit(element: Bytes) -> u64 {
 
 impl<'m> Comm<'m> {
     /// Takes part in a collective; `root` is the root's rank in the communicator, where there is one.
-    ///
-    /// # Errors
-    /// The library's, and where a volume is more than an `int` can say.
     pub(crate) fn collective(&self, collective: &Collective, root: Option<u32>) -> Result<(), MpiError> {
         let function = &functions(collective.kind).blocking;
         let (words, lists) = self.arguments(function, collective, root)?;
@@ -74,17 +71,11 @@ impl<'m> Comm<'m> {
     }
 
     /// Starts a collective.
-    ///
-    /// # Errors
-    /// The library's, and where a volume is more than an `int` can say.
     pub(crate) fn icollective(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
         self.begin(&functions(collective.kind).nonblocking, None, collective, root)
     }
 
     /// Sets up a collective.
-    ///
-    /// # Errors
-    /// The library's, that it has no persistent collectives, and where a volume is more than an `int` can say.
     pub(crate) fn collective_init(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
         let info = Some(self.mpi.abi.info_null.word());
         Ok(self.begin(&functions(collective.kind).persistent, info, collective, root)?.persistent())
@@ -116,22 +107,14 @@ impl<'m> Comm<'m> {
     ) -> Result<Arguments, MpiError> {
         let (abi, comm, size) = (self.mpi.abi, self.handle.word(), u64::from(self.size));
         let root = root.map_or(abi.proc_null, |root| root as c_int).word();
-        let int = |bytes: Bytes| {
-            c_int::try_from(bytes.0).map(Word::word).map_err(|_| MpiError::too_large(function.name(), bytes.0))
-        };
+        let int = |bytes: Bytes| int(function.name(), bytes.0);
         let mut lists = Vec::new();
         let mut list = |volumes: &Volumes| -> Result<[usize; 2], MpiError> {
-            let mut counts = volumes
-                .per_member()
-                .iter()
-                .map(|bytes| int(*bytes).map(|word| word as c_int))
-                .collect::<Result<Vec<_>, _>>()?;
+            let mut counts = volumes.per_member().iter().map(|bytes| int(*bytes)).collect::<Result<Vec<_>, _>>()?;
             // Only the root has them; the others pass values that are not read.
             counts.resize(size as usize, 0);
-            let starts = counts.iter().scan(0_i64, |end, count| Some(std::mem::replace(end, *end + i64::from(*count))));
-            let starts = starts
-                .map(|start| c_int::try_from(start).map_err(|_| MpiError::too_large(function.name(), start as u64)))
-                .collect::<Result<Vec<_>, _>>()?;
+            let ends = counts.iter().scan(0_u64, |end, count| Some(std::mem::replace(end, *end + *count as u64)));
+            let starts = ends.map(|start| int(Bytes(start))).collect::<Result<Vec<_>, _>>()?;
             let words = [counts.as_ptr().word(), starts.as_ptr().word()];
             lists.extend([counts, starts]);
             Ok(words)
@@ -151,34 +134,34 @@ impl<'m> Comm<'m> {
         let elements = |bytes: Bytes| int(Bytes(bytes.0 / unit));
         let words = match kind {
             CollectiveKind::Barrier => vec![comm],
-            CollectiveKind::Bcast => vec![given, int(send.each())?, byte, root, comm],
-            CollectiveKind::Reduce => vec![given, got, elements(send.each())?, datatype, op, root, comm],
+            CollectiveKind::Bcast => vec![given, int(send.each())?.word(), byte, root, comm],
+            CollectiveKind::Reduce => vec![given, got, elements(send.each())?.word(), datatype, op, root, comm],
             CollectiveKind::Allreduce | CollectiveKind::Scan | CollectiveKind::Exscan => {
-                vec![given, got, elements(send.each())?, datatype, op, comm]
+                vec![given, got, elements(send.each())?.word(), datatype, op, comm]
             }
             CollectiveKind::ReduceScatter => {
                 let parts = recv.per_member().iter().map(|bytes| Bytes(bytes.0 / unit)).collect();
                 let [counts, _] = list(&Volumes::PerMember(parts))?;
                 vec![given, got, counts, datatype, op, comm]
             }
-            CollectiveKind::ReduceScatterBlock => vec![given, got, elements(recv.each())?, datatype, op, comm],
+            CollectiveKind::ReduceScatterBlock => vec![given, got, elements(recv.each())?.word(), datatype, op, comm],
             CollectiveKind::Gather | CollectiveKind::Scatter => {
-                vec![given, int(send.each())?, byte, got, int(recv.each())?, byte, root, comm]
+                vec![given, int(send.each())?.word(), byte, got, int(recv.each())?.word(), byte, root, comm]
             }
             CollectiveKind::Allgather | CollectiveKind::Alltoall => {
-                vec![given, int(send.each())?, byte, got, int(recv.each())?, byte, comm]
+                vec![given, int(send.each())?.word(), byte, got, int(recv.each())?.word(), byte, comm]
             }
             CollectiveKind::Gatherv => {
                 let [counts, starts] = list(recv)?;
-                vec![given, int(send.each())?, byte, got, counts, starts, byte, root, comm]
+                vec![given, int(send.each())?.word(), byte, got, counts, starts, byte, root, comm]
             }
             CollectiveKind::Scatterv => {
                 let [counts, starts] = list(send)?;
-                vec![given, counts, starts, byte, got, int(recv.each())?, byte, root, comm]
+                vec![given, counts, starts, byte, got, int(recv.each())?.word(), byte, root, comm]
             }
             CollectiveKind::Allgatherv => {
                 let [counts, starts] = list(recv)?;
-                vec![given, int(send.each())?, byte, got, counts, starts, byte, comm]
+                vec![given, int(send.each())?.word(), byte, got, counts, starts, byte, comm]
             }
             CollectiveKind::Alltoallv => {
                 let ([sent, from], [received, to]) = (list(send)?, list(recv)?);

@@ -1,7 +1,6 @@
 //! Communicators.
 
 use std::ffi::c_int;
-use std::fmt;
 
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::pmpi;
@@ -94,11 +93,5 @@ impl<'m> Comm<'m> {
     pub fn barrier(&self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Comm).
         unsafe { call!(MPI_Barrier(self.handle)) }
-    }
-}
-
-impl fmt::Debug for Comm<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {} of {}", self.rank, self.size)
     }
 }

@@ -10,7 +10,7 @@ use titr_wrappers::pmpi::Memory;
 use titr_wrappers::symbol::Word;
 
 use crate::communicator::Comm;
-use crate::function::{MpiError, call};
+use crate::function::{MpiError, call, int};
 use crate::request::Request;
 
 /// A member that rests looks again after this time at first, and after ever longer times later.
@@ -49,7 +49,7 @@ impl Comm<'_> {
 
     /// Puts the larger of each two elements into the second vector (`MPI_Reduce_local`). Both have as many.
     pub(crate) fn reduce_local(&self, from: &[i64], into: &mut [i64]) -> Result<(), MpiError> {
-        let (abi, count) = (self.mpi.abi, length("MPI_Reduce_local", from.len().min(into.len()))?);
+        let (abi, count) = (self.mpi.abi, int("MPI_Reduce_local", from.len().min(into.len()) as u64)?);
         // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op), with `count` MPI_INT64_T in either vector.
         unsafe { call!(unseen MPI_Reduce_local(from.as_ptr(), into.as_mut_ptr(), count, abi.int64, abi.max)) }
     }
@@ -67,18 +67,18 @@ impl Comm<'_> {
     /// # Errors
     /// The library's, and where there are more bytes than an `int` can say.
     pub fn gather(&self, root: u32, bytes: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
-        let (abi, count) = (self.mpi.abi, length("MPI_Gather", bytes.len())?);
+        let (abi, count) = (self.mpi.abi, int("MPI_Gather", bytes.len() as u64)?);
         let is_root = self.rank == root;
         let mut counts: Vec<c_int> = vec![0; if is_root { self.size as usize } else { 0 }];
-        let int = size_of::<c_int>() as c_int;
+        let length = size_of::<c_int>() as c_int;
         // SAFETY: (const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int` of
         // each, and at the root room for all.
         unsafe {
             let all = counts.as_mut_ptr();
-            call!(unseen MPI_Gather(&raw const count, int, abi.byte, all, int, abi.byte, root as c_int, self.handle))
+            call!(unseen MPI_Gather(&raw const count, length, abi.byte, all, length, abi.byte, root as c_int, self.handle))
         }?;
         let total: usize = counts.iter().map(|count| *count as usize).sum();
-        length("MPI_Gatherv", total)?;
+        int("MPI_Gatherv", total as u64)?;
         let starts: Vec<c_int> =
             counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count))).collect();
         let mut all = vec![0_u8; total];
@@ -104,12 +104,9 @@ impl Comm<'_> {
     }
 
     /// The bytes that the root gives, at every member. Collective.
-    ///
-    /// # Errors
-    /// The library's, and where there are more bytes than an `int` can say.
     pub fn broadcast(&self, root: u32, bytes: Vec<u8>) -> Result<Vec<u8>, MpiError> {
         let (abi, mut bytes) = (self.mpi.abi, bytes);
-        let mut count = length("MPI_Bcast", bytes.len())?;
+        let mut count = int("MPI_Bcast", bytes.len() as u64)?;
         // SAFETY: (void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int`.
         unsafe {
             let int = size_of::<c_int>() as c_int;
@@ -121,11 +118,6 @@ impl Comm<'_> {
         unsafe { call!(unseen MPI_Bcast(room, count, abi.byte, root as c_int, self.handle)) }?;
         Ok(bytes)
     }
-}
-
-/// A number of bytes as MPI's functions take it.
-fn length(function: &'static str, bytes: usize) -> Result<c_int, MpiError> {
-    c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes as u64))
 }
 
 /// The buffer's address; null for an empty slice, whose dangling address Open MPI reads as `MPI_IN_PLACE`.

@@ -178,11 +178,12 @@ impl MpiError {
     pub(crate) fn no_such(function: &'static str) -> Self {
         Self { function, text: "the MPI library has no such function".to_owned(), code: None }
     }
+}
 
-    /// An argument exceeds the range of MPI's functions.
-    pub(crate) fn too_large(function: &'static str, value: u64) -> Self {
-        Self { function, text: format!("{value} is more than an int can hold"), code: None }
-    }
+/// A number as MPI's functions take it; an error if it exceeds their range.
+pub(crate) fn int(function: &'static str, value: u64) -> Result<c_int, MpiError> {
+    let too_large = |_| MpiError { function, text: format!("{value} is more than an int can hold"), code: None };
+    c_int::try_from(value).map_err(too_large)
 }
 
 /// `MPI_Error_string`.

@@ -6,7 +6,7 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::Word;
 
 use crate::communicator::Comm;
-use crate::function::{Function, MpiError, Scope, call, ended, functions};
+use crate::function::{Function, MpiError, Scope, call, ended, functions, int};
 use crate::request::{Received, Request, StatusCell};
 
 pub use titr_common::event::SendMode;
@@ -58,17 +58,11 @@ impl<'m> Comm<'m> {
     }
 
     /// Starts to send this many bytes.
-    ///
-    /// # Errors
-    /// The library's, and if the length of a message exceeds an `int`.
     pub fn isend(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
         self.begin_message(&functions(mode).nonblocking, self.outgoing("MPI_Isend", to, tag, bytes)?)
     }
 
     /// Sets up a persistent send of this many bytes.
-    ///
-    /// # Errors
-    /// The library's, and if the length of a message exceeds an `int`.
     pub(crate) fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
         let envelope = self.outgoing("MPI_Send_init", to, tag, bytes)?;
         Ok(self.begin_message(&functions(mode).persistent, envelope)?.persistent())
@@ -156,8 +150,7 @@ impl<'m> Comm<'m> {
         tag: TagChoice,
         bytes: u64,
     ) -> Result<Envelope, MpiError> {
-        let count = c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes))?;
-        let (peer, tag) = (self.peer(peer), self.tag(tag));
+        let (count, peer, tag) = (int(function, bytes)?, self.peer(peer), self.tag(tag));
         Ok([buffer, count.word(), self.mpi.abi.byte.word(), peer.word(), tag.word(), self.handle.word()])
     }
 

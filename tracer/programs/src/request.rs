@@ -7,7 +7,7 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::handle::{Request as Handle, RequestKind};
 
 use crate::Mpi;
-use crate::function::{MpiError, call};
+use crate::function::{MpiError, call, int};
 
 /// An operation that was started, or a persistent request that can be started. The operation of a dropped request
 /// continues: its memory is not freed.
@@ -65,7 +65,7 @@ impl<'m> Request<'m> {
         let Some(first) = requests.first() else { return Ok(()) };
         let abi = first.mpi.abi;
         let mut handles = Handles::of(abi, requests.iter().map(|request| &**request));
-        let count = length("MPI_Waitall", requests)?;
+        let count = int("MPI_Waitall", requests.len() as u64)?;
         let mut statuses = vec![0_i32; requests.len() * abi.status_bytes / size_of::<i32>()];
         // SAFETY: (int, MPI_Request *, MPI_Status *), with arrays of as many handles and statuses.
         let waited = unsafe { call!(MPI_Waitall(count, handles.address(), statuses.as_mut_ptr())) };
@@ -102,7 +102,7 @@ impl<'m> Request<'m> {
         let Some(first) = requests.first() else { return Ok(()) };
         let abi = first.mpi.abi;
         let mut handles = Handles::of(abi, requests.iter().map(|request| &**request));
-        let count = length("MPI_Startall", requests)?;
+        let count = int("MPI_Startall", requests.len() as u64)?;
         // SAFETY: (int, MPI_Request *), with an array of as many handles.
         unsafe { call!(MPI_Startall(count, handles.address())) }?;
         // A library may give a started request another handle.
@@ -148,11 +148,6 @@ impl Drop for Request<'_> {
     fn drop(&mut self) {
         std::mem::forget(std::mem::take(&mut self.lists));
     }
-}
-
-/// A number of requests as MPI's functions take it.
-fn length<T>(function: &'static str, requests: &[T]) -> Result<c_int, MpiError> {
-    c_int::try_from(requests.len()).map_err(|_| MpiError::too_large(function, requests.len() as u64))
 }
 
 /// Handles of requests one behind the other, as long as the library has them.

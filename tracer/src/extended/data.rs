@@ -99,9 +99,7 @@ impl Data {
             },
         })
     }
-}
 
-impl Data {
     /// Whether the host can read all of it.
     pub(super) fn is_readable(&self) -> bool {
         self.send.iter().chain(&self.recv).all(Region::is_readable)

@@ -83,11 +83,6 @@ impl Plan {
         Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data }))
     }
 
-    /// Whether the host can read all data of the program that the plan moves.
-    pub(super) fn is_readable(&self) -> bool {
-        self.data.is_readable()
-    }
-
     /// The lengths of the three buffers: as long as the data, and as the steps' slices need them.
     pub(super) fn lens(&self) -> [u64; 3] {
         let total = |regions: &[Region]| regions.iter().map(Region::bytes).sum();
@@ -269,7 +264,7 @@ impl Engine {
         if !self.has_devices {
             return true;
         }
-        let mine = u64::from(plan.is_readable());
+        let mine = u64::from(plan.data.is_readable());
         let is_readable = self.among_all(mine, self.abi.band, |one, other| one & other, description.comm) == Some(1);
         if !is_readable {
             static ONCE: Once = Once::new();

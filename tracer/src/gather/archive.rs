@@ -31,13 +31,10 @@ impl Receiver for Entries {
 
 impl Entries {
     pub(super) fn manifest(&self, run: &Manifest) -> Result<Manifest, String> {
-        let mut per_rank = Vec::with_capacity(self.0.len());
-        for (rank, text) in self.0.iter().enumerate() {
-            let entry: RankEntry =
-                serde_json::from_slice(text).map_err(|_| format!("the trace of rank {rank} is not complete"))?;
-            per_rank.push(entry);
-        }
-        Ok(Manifest { per_rank, ..run.clone() })
+        let entry = |(rank, text): (usize, &Vec<u8>)| {
+            serde_json::from_slice(text).map_err(|_| format!("the trace of rank {rank} is not complete"))
+        };
+        Ok(Manifest { per_rank: self.0.iter().enumerate().map(entry).collect::<Result<_, _>>()?, ..run.clone() })
     }
 }
 

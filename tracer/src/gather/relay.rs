@@ -1,14 +1,12 @@
 //! Brings one item of each rank up the tree to the root, in the order of ranks.
 //!
-//! An item travels as a header, its rank and its length, and then in pieces. Every rank has room for one piece: it
+//! An item travels as a header, its rank and its length (little-endian), and then in pieces. Every rank has room for one piece: it
 //! receives the next from a child when its parent has taken the one before. The sends are synchronous, so that no
 //! library buffers data before it is needed, and memory is bounded for items of any length.
 
 use std::io::Read;
 
 pub(super) const PIECE: usize = 256 << 10;
-/// A rank and a length, little-endian.
-const HEADER: usize = 16;
 
 pub(super) trait Link {
     /// Sends, and waits until that is being received.
@@ -36,11 +34,7 @@ pub(super) struct Parent<'l, L> {
 
 impl<L: Link> Receiver for Parent<'_, L> {
     fn begin(&mut self, rank: u32, length: u64) -> Result<(), Broken> {
-        let mut header = [0; HEADER];
-        let (first, second) = header.split_at_mut(HEADER / 2);
-        first.copy_from_slice(&u64::from(rank).to_le_bytes());
-        second.copy_from_slice(&length.to_le_bytes());
-        self.link.send(self.rank, &header)
+        self.link.send(self.rank, [u64::from(rank), length].map(u64::to_le_bytes).as_flattened())
     }
 
     fn piece(&mut self, bytes: &[u8]) -> Result<(), Broken> {
@@ -72,13 +66,10 @@ pub(super) fn relay(
     }
     for child in tree.children() {
         for _ in 0..child.ranks {
-            let (mut rank, mut length) = ([0; HEADER / 2], [0; HEADER / 2]);
-            let mut header = [0; HEADER];
-            link.receive(child.rank, &mut header)?;
-            rank.copy_from_slice(&header[..HEADER / 2]);
-            length.copy_from_slice(&header[HEADER / 2..]);
-            let length = u64::from_le_bytes(length);
-            to.begin(u64::from_le_bytes(rank) as u32, length)?;
+            let mut header = [[0; 8]; 2];
+            link.receive(child.rank, header.as_flattened_mut())?;
+            let [rank, length] = header.map(u64::from_le_bytes);
+            to.begin(rank as u32, length)?;
             for piece in pieces(length) {
                 link.receive(child.rank, &mut room[..piece])?;
                 to.piece(&room[..piece])?;

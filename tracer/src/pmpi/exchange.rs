@@ -131,9 +131,6 @@ impl Exchange {
     }
 
     /// Puts a number at the beginning of a buffer.
-    ///
-    /// # Errors
-    /// An error code if the buffer is too short.
     pub(crate) fn put(&mut self, buffer: Buffer, number: u64) -> Result<(), ErrorCode> {
         let at = self.address(buffer.first(8))?;
         // SAFETY: this many bytes are there.
@@ -142,9 +139,6 @@ impl Exchange {
     }
 
     /// The number at the beginning of a buffer.
-    ///
-    /// # Errors
-    /// An error code if the buffer is too short.
     pub(crate) fn get(&self, buffer: Buffer) -> Result<u64, ErrorCode> {
         let at = self.address(buffer.first(8))?;
         // SAFETY: this many bytes are there, and any value is a valid number.
@@ -164,9 +158,6 @@ impl Exchange {
     }
 
     /// Copies a part to another of the same length.
-    ///
-    /// # Errors
-    /// An error code if a part lies outside of its buffer.
     pub(crate) fn copy(&mut self, from: Slice, to: Slice) -> Result<(), ErrorCode> {
         let len = from.len.min(to.len).0 as usize;
         let [from, to] = [self.address(from)?, self.address(to)?];

@@ -49,12 +49,6 @@ pub(crate) fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
     Some(new)
 }
 
-/// `MPI_Comm_free`: collective.
-fn free(comm: Comm) {
-    // SAFETY: (MPI_Comm *).
-    let _ = unsafe { call!(MPI_Comm_free(HandleCell::holding(comm).address())) };
-}
-
 /// Whether a request was cancelled, so that it completes without a message; `None` if it is not complete.
 pub(crate) fn completes_cancelled(request: Request) -> Option<bool> {
     // A status of any family fits.
@@ -72,9 +66,11 @@ pub(crate) fn completes_cancelled(request: Request) -> Option<bool> {
 /// The byte of a file at which an access of this rank starts: at `offset` of its view (`MPI_File_get_byte_offset`), or
 /// where its own file pointer is (`MPI_File_get_position`). `None` if MPI does not say.
 pub(crate) fn access_start(file: File, offset: Option<Offset>) -> Option<u64> {
+    let mut position: i64 = 0;
     let offset = match offset {
         Some(Offset(offset)) => offset,
-        None => position(file)?,
+        // SAFETY: (MPI_File, MPI_Offset *).
+        None => unsafe { call!(MPI_File_get_position(file, &raw mut position)) }.ok().map(|()| position)?,
     };
     // A negative one MPI refuses, as it will refuse the access.
     let offset = usize::try_from(offset).ok()?;
@@ -82,12 +78,6 @@ pub(crate) fn access_start(file: File, offset: Option<Offset>) -> Option<u64> {
     // SAFETY: (MPI_File, MPI_Offset, MPI_Offset *); MPI_Offset is as wide as a word.
     unsafe { call!(MPI_File_get_byte_offset(file, offset, &raw mut byte)) }.ok()?;
     u64::try_from(byte).ok()
-}
-
-fn position(file: File) -> Option<i64> {
-    let mut position: i64 = 0;
-    // SAFETY: (MPI_File, MPI_Offset *).
-    unsafe { call!(MPI_File_get_position(file, &raw mut position)) }.ok().map(|()| position)
 }
 
 /// `MPI_Comm_get_parent`: the communicator with the processes that spawned this world; `None` if it was not spawned.
@@ -158,7 +148,8 @@ impl ToolComm {
 
 impl Drop for ToolComm {
     fn drop(&mut self) {
-        free(self.comm);
+        // SAFETY: (MPI_Comm *).
+        let _ = unsafe { call!(MPI_Comm_free(HandleCell::holding(self.comm).address())) };
     }
 }
 

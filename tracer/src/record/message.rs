@@ -117,8 +117,8 @@ impl Messages {
             MPI_Probe(..) | MPI_Iprobe(..) | MPI_Mprobe(..) | MPI_Improbe(..) | MPI_Mrecv(..) | MPI_Imrecv(..) => {
                 self.probe(call, overwritten, trace)
             }
-            MPI_Psend_init(call, _, request) => self.psend_init(call, request, trace),
-            MPI_Precv_init(call, _, request) => self.precv_init(call, request, trace),
+            MPI_Psend_init(call, _, request) => self.partitioned_init(call, request, true, trace),
+            MPI_Precv_init(call, _, request) => self.partitioned_init(call, request, false, trace),
             MPI_Pready(part, request) => Requests::ready(*request, std::iter::once(*part), trace),
             MPI_Pready_range(first, last, request) => Requests::ready(*request, *first..=*last, trace),
             MPI_Pready_list(list, request) => Requests::ready(*request, list.array_of_partitions().iter(), trace),

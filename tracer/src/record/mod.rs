@@ -226,41 +226,42 @@ impl Recorder {
         self.trace.stream.end_call(function, Err(Omission::unless_read(function)));
     }
 
+    /// Records a deferred send.
+    #[inline]
+    pub(crate) fn send(&mut self, function: &'static Function, mode: SendMode, args: &SendArgs) {
+        let outcome = self.messages.send(mode, args, &mut self.trace);
+        self.settle_message(function, outcome, || args.volumes());
+    }
+
+    /// Records a deferred send that is completed by its request.
+    pub(crate) fn isend(&mut self, function: &'static Function, mode: SendMode, args: &SendArgs, request: RequestRef) {
+        let outcome = self.messages.isend(mode, args, request, &mut self.trace);
+        self.settle_message(function, outcome, || args.volumes());
+    }
+
+    /// Records a deferred receive.
+    #[inline]
+    pub(crate) fn recv(&mut self, function: &'static Function, args: &RecvArgs, matched: Option<Match>) {
+        self.messages.take_found(args, &mut self.trace);
+        let outcome = self.messages.recv(args, matched, &mut self.trace);
+        self.settle_message(function, outcome, || args.volumes());
+    }
+
+    /// Records a deferred receive that is completed by its request.
+    pub(crate) fn irecv(&mut self, function: &'static Function, args: &RecvArgs, request: RequestRef) {
+        self.messages.take_found(args, &mut self.trace);
+        let outcome = self.messages.irecv(args, request, &mut self.trace);
+        self.settle_message(function, outcome, || args.volumes());
+    }
+
     /// Ends a message that succeeded: an untraced one is written with its volumes.
     #[inline]
-    pub(crate) fn settle_message(
-        &mut self,
-        function: &'static Function,
-        outcome: Outcome,
-        volumes: impl FnOnce() -> Volumes,
-    ) {
-        if outcome != Err(Omission::Untraced) {
-            return self.trace.stream.end_call(function, outcome);
+    fn settle_message(&mut self, function: &'static Function, outcome: Outcome, volumes: impl FnOnce() -> Volumes) {
+        let is_untraced = outcome == Err(Omission::Untraced);
+        if is_untraced {
+            self.trace.stream.write_other(function, volumes());
         }
-        self.trace.stream.write_other(function, volumes());
-        self.trace.stream.end_call(function, Ok(()));
-    }
-
-    #[inline]
-    pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
-        self.messages.send(mode, args, &mut self.trace)
-    }
-
-    /// Records a send that is completed by its request.
-    pub(crate) fn isend(&mut self, mode: SendMode, args: &SendArgs, request: RequestRef) -> Outcome {
-        self.messages.isend(mode, args, request, &mut self.trace)
-    }
-
-    #[inline]
-    pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
-        self.messages.take_found(args, &mut self.trace);
-        self.messages.recv(args, matched, &mut self.trace)
-    }
-
-    /// Records a receive that is completed by its request.
-    pub(crate) fn irecv(&mut self, args: &RecvArgs, request: RequestRef) -> Outcome {
-        self.messages.take_found(args, &mut self.trace);
-        self.messages.irecv(args, request, &mut self.trace)
+        self.trace.stream.end_call(function, if is_untraced { Ok(()) } else { outcome });
     }
 
     /// The message of a handle, which is about to be received, and the handle to be free for another one.

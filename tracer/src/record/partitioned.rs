@@ -1,9 +1,6 @@
 //! Partitioned communication (MPI 4.0 §4): persistent messages that become ready in parts.
 
-use titr_common::event::{
-    CommId, Event, Incoming, Outgoing, Partitioned as PartitionedEvent, Rank, RequestId, Tag, Wildcard,
-};
-use titr_common::units::Bytes;
+use titr_common::event::{Event, Incoming, Outgoing, Partitioned as PartitionedEvent, RequestId, Tag, Wildcard};
 use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::signature::Partitioned;
 
@@ -15,37 +12,12 @@ use super::requests::Requests;
 use super::{Outcome, RankTrace};
 
 impl Messages {
-    pub(super) fn psend_init(
-        &mut self,
-        call: &Partitioned<'_>,
-        request: &Place<'_, Request>,
-        trace: &mut RankTrace,
-    ) -> Outcome {
-        let event = |id, peer, comm, bytes, parts| {
-            PartitionedEvent::SendInit(Outgoing { comm, to: peer, tag: Tag(call.tag()), bytes }, parts, id)
-        };
-        self.set_up(call, request, event, trace)
-    }
-
     /// Neither source nor tag can be left open (§4.2.1).
-    pub(super) fn precv_init(
+    pub(super) fn partitioned_init(
         &mut self,
         call: &Partitioned<'_>,
         request: &Place<'_, Request>,
-        trace: &mut RankTrace,
-    ) -> Outcome {
-        let event = |id, peer, comm, bytes, parts| {
-            let (from, tag) = (Some(peer), Some(Tag(call.tag())));
-            PartitionedEvent::RecvInit(Incoming { comm, from, tag, bytes, wildcard: Wildcard::NONE }, parts, id)
-        };
-        self.set_up(call, request, event, trace)
-    }
-
-    fn set_up(
-        &mut self,
-        call: &Partitioned<'_>,
-        request: &Place<'_, Request>,
-        event: impl FnOnce(RequestId, Rank, CommId, Bytes, u32) -> PartitionedEvent,
+        sends: bool,
         trace: &mut RankTrace,
     ) -> Outcome {
         let peer = self.rank_in(call.comm(), call.peer(), trace);
@@ -54,7 +26,13 @@ impl Messages {
         let (comm, peer) = peer?;
         let parts = u32::try_from(call.partitions()).unwrap_or(0);
         let bytes = element(call.datatype()).times(call.count().get().saturating_mul(u64::from(parts)));
-        trace.stream.write(&Event::Partitioned(event(id, peer, comm, bytes, parts)));
+        let tag = Tag(call.tag());
+        trace.stream.write(&Event::Partitioned(if sends {
+            PartitionedEvent::SendInit(Outgoing { comm, to: peer, tag, bytes }, parts, id)
+        } else {
+            let message = Incoming { comm, from: Some(peer), tag: Some(tag), bytes, wildcard: Wildcard::NONE };
+            PartitionedEvent::RecvInit(message, parts, id)
+        }));
         Ok(())
     }
 }

@@ -65,14 +65,11 @@ pub(super) struct Buffers {
 }
 
 struct Flush {
-    directory: PathBuf,
-    ranks: u32,
-    announces: bool,
+    /// The files, with the entry as it was written at the start.
+    files: Destination,
     /// The stream, until writing fails: data after a gap would not be a trace.
     stream: Option<StreamWriter>,
     path: PathBuf,
-    /// The entry as it was written at the start.
-    begun: RankEntry,
     /// The ordered end of the process, and the time at which the stream got its end.
     closed: Option<(Ended, Instant)>,
     events: u64,
@@ -157,19 +154,16 @@ fn how_to_replay(place: &Path, ended: Ended) -> String {
 }
 
 impl Flush {
-    fn create(files: Destination) -> io::Result<Self> {
-        let Destination { directory, level, manifest, entry, ranks, announces } = files;
+    fn create(mut files: Destination) -> io::Result<Self> {
         let place = if separate() { Ok } else { place_high };
-        let rank = Rank(entry.rank);
-        let stream = StreamWriter::create_at(&directory, rank, level, place)?;
-        if let Some(manifest) = manifest {
-            manifest.write(&directory)?;
+        let rank = Rank(files.entry.rank);
+        let stream = Some(StreamWriter::create_at(&files.directory, rank, files.level, place)?);
+        if let Some(manifest) = files.manifest.take() {
+            manifest.write(&files.directory)?;
         }
-        entry.write(&directory)?;
-        let path = directory::stream(&directory, rank);
-        let (stream, begun, closed) = (Some(stream), entry, None);
-        let (events, text, lost_events, error) = (0, 0, 0, None);
-        Ok(Self { directory, ranks, announces, stream, path, begun, closed, events, text, lost_events, error })
+        files.entry.write(&files.directory)?;
+        let path = directory::stream(&files.directory, rank);
+        Ok(Self { files, stream, path, closed: None, events: 0, text: 0, lost_events: 0, error: None })
     }
 
     /// Works until the end. The thread waits for itself to be unparked, as a signal handler can do that and cannot send.
@@ -237,7 +231,7 @@ impl Flush {
         }
         if !is_taken {
             // The buffer that is being filled is lost, so that there is no end record.
-            self.write_entry(&self.begun.clone().with(|entry| entry.ended = order.ended));
+            self.write_entry(&self.files.entry.clone().with(|entry| entry.ended = order.ended));
         }
         termination::done();
         None
@@ -249,7 +243,7 @@ impl Flush {
             if ended != Ended::Error {
                 thread::sleep(UNTIL_REOPENED.saturating_sub(since.elapsed()));
             }
-            self.write_entry(&self.begun);
+            self.write_entry(&self.files.entry);
         }
         match self.stream.as_mut().map(|stream| stream.write_member(text)) {
             Some(Ok(())) => {
@@ -291,16 +285,16 @@ impl Flush {
     fn end(&mut self, mut entry: RankEntry) -> RankEntry {
         self.end_stream(&mut entry);
         let failed_before = self.error.is_some();
-        let is_told = entry.ended != Ended::Finalize && directory::crashed(&self.directory).exists();
+        let is_told = entry.ended != Ended::Finalize && directory::crashed(&self.files.directory).exists();
         self.complete(&mut entry);
         make_room();
-        match entry.end(&self.directory, self.ranks) {
+        match entry.end(&self.files.directory, self.files.ranks) {
             Err(error) if !failed_before => {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
             Ok(Some(_)) if is_told => {}
-            Ok(Some(manifest)) if self.announces => {
-                announce(&self.directory, &manifest, size(&manifest));
+            Ok(Some(manifest)) if self.files.announces => {
+                announce(&self.files.directory, &manifest, size(&manifest));
             }
             _ if entry.ended != Ended::Finalize => self.tell_of(&entry),
             _ => {}
@@ -310,11 +304,11 @@ impl Flush {
 
     /// Says that the run ended early, and where its trace is, if no other rank has. What a launcher does to the others is no news.
     fn tell_of(&self, entry: &RankEntry) {
-        let mark = directory::crashed(&self.directory);
+        let mark = directory::crashed(&self.files.directory);
         if launched::by_titrace() && OpenOptions::new().write(true).create_new(true).open(mark).is_ok() {
-            let short = short(&self.directory).display();
+            let short = short(&self.files.directory).display();
             let (ended, next) =
-                (ending(entry, termination::exit_status()), how_to_replay(&self.directory, entry.ended));
+                (ending(entry, termination::exit_status()), how_to_replay(&self.files.directory, entry.ended));
             // An aborting library passes its own messages on, and must not be kept from ending the other ranks.
             let log = if termination::is_aborting() { log } else { log_last };
             log(format_args!("{ended}. The trace up to there is in {short}: {next}"));
@@ -332,7 +326,7 @@ impl Flush {
     /// Replaces the rank's entry on disk, where that is possible.
     fn write_entry(&self, entry: &RankEntry) {
         make_room();
-        let _ = entry.write(&self.directory);
+        let _ = entry.write(&self.files.directory);
     }
 
     /// Enters the facts that only the thread knows.

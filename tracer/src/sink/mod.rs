@@ -86,9 +86,6 @@ pub(crate) struct Sink {
 impl Sink {
     /// Opens the stream of the rank that `entry` is about, one of `ranks`, in a directory that was
     /// [claimed](crate::directory::claim); rank 0 also brings the `manifest`.
-    ///
-    /// # Errors
-    /// If a file or the thread cannot be created.
     pub(crate) fn open(
         SinkOptions { buffer, level, flush, announces }: SinkOptions,
         directory: &Path,

@@ -91,22 +91,10 @@ impl DeferredCall {
         let Self { computed, function, part } = self;
         recorder.switch_to(publisher.thread, computed);
         match part {
-            Part::Send(mode, args) => {
-                let outcome = recorder.send(mode, &args);
-                recorder.settle_message(function, outcome, || args.volumes());
-            }
-            Part::Isend(mode, args, request) => {
-                let outcome = recorder.isend(mode, &args, request);
-                recorder.settle_message(function, outcome, || args.volumes());
-            }
-            Part::Recv(args, matched) => {
-                let outcome = recorder.recv(&args, matched);
-                recorder.settle_message(function, outcome, || args.volumes());
-            }
-            Part::Irecv(args, request) => {
-                let outcome = recorder.irecv(&args, request);
-                recorder.settle_message(function, outcome, || args.volumes());
-            }
+            Part::Send(mode, args) => recorder.send(function, mode, &args),
+            Part::Isend(mode, args, request) => recorder.isend(function, mode, &args, request),
+            Part::Recv(args, matched) => recorder.recv(function, &args, matched),
+            Part::Irecv(args, request) => recorder.irecv(function, &args, request),
             Part::Requests(pair) => {
                 for request in pair.into_iter().flatten() {
                     recorder.hold(&mut publisher.requests, request);

@@ -67,7 +67,7 @@ fn refine(runs: &Path, output: &Path) -> ExitCode {
 
 /// Rank 0: the whole calibration. Errors other than MPI's are reported once, and end all ranks.
 fn lead(options: &CalibrateOptions, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
-    let mut measuring = Measuring::new(world);
+    let mut measuring = Measuring { world };
     let result = calibrate(options, mpi, &mut measuring);
     let failed = match result {
         Ok(fits) => !fits,
@@ -86,7 +86,7 @@ const OF_FULL_HOSTS: f64 = 0.4;
 
 /// Measures, fits and writes the platform. Returns whether it fits the measurements.
 fn calibrate(options: &CalibrateOptions, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<bool, Failure> {
-    if measuring.ranks() < 2 {
+    if measuring.world.size < 2 {
         return Err(Failure::told(
             "one rank cannot send messages: start at least two, mpirun -np 4 titr-calibrate ...",
         ));

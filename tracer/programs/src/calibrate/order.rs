@@ -54,18 +54,10 @@ impl Failure {
 
 /// Rank 0's view of all ranks.
 pub(crate) struct Measuring<'m> {
-    world: Comm<'m>,
+    pub world: Comm<'m>,
 }
 
-impl<'m> Measuring<'m> {
-    pub(crate) fn new(world: Comm<'m>) -> Self {
-        Self { world }
-    }
-
-    pub(crate) fn ranks(&self) -> u32 {
-        self.world.size
-    }
-
+impl Measuring<'_> {
     /// The place of each rank.
     pub(crate) fn seats(&self, mpi: &Mpi) -> Result<Vec<Seat>, Failure> {
         self.tell(&Order::Seat)?;

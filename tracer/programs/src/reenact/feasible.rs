@@ -2,10 +2,10 @@
 
 use titr_common::event::{
     Annotation, CommCall, Completed, Completion, Event, Group, Incoming, MessageCompletion, OneSided, Outgoing, Rank,
-    SendMode, ThreadId,
+    SendMode, Tag, ThreadId,
 };
 use titr_common::trace::Trace;
-use titr_common::units::Nanoseconds;
+use titr_common::units::{Bytes, Nanoseconds};
 
 use super::tags::UsedTags;
 use crate::{has_persistent, largest_argument};
@@ -36,7 +36,7 @@ pub(crate) fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
             return Err(format!("several of its threads call MPI, and only one is reenacted{line}"));
         }
         tags.add(&event);
-        if let Some(obstacle) = obstacle(&event).or_else(|| beyond(&event)) {
+        if let Some(obstacle) = obstacle(&event) {
             return Err(format!("{obstacle} cannot be reenacted{line}"));
         }
         if let Event::Annotation(Annotation::Call(span)) = event {
@@ -54,7 +54,7 @@ pub(crate) fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
     Ok(Needs { buffered: buffered.min(1 << 30) as u32, ended, tags })
 }
 
-/// The part of an event that cannot be reenacted; `None` if all can.
+/// The part of an event that cannot be reenacted, at all or by this process and its MPI library; `None` if all can.
 fn obstacle(event: &Event) -> Option<String> {
     let refused = |what: &str| Some(what.to_owned());
     match event {
@@ -67,13 +67,25 @@ fn obstacle(event: &Event) -> Option<String> {
         Event::Recv(message, Completion::Persistent(_)) if is_open(message) => {
             refused("a persistent receive from any source or with any tag")
         }
-        Event::Send(..) | Event::Recv(..) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => None,
+        Event::Send(_, message, _) => sent(message),
+        Event::Recv(message, _) => received(message),
+        Event::Sendrecv(to, from) => to.as_ref().and_then(sent).or_else(|| from.as_ref().and_then(received)),
+        Event::Probe(_) | Event::Iprobe(..) => None,
         Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) | Event::Matched(..) => None,
         Event::Wait(_, completed) | Event::Test(_, Some(completed)) => match completed {
             Completed::One(_, None) => refused("a request without a number"),
             Completed::One(_, Some(_)) | Completed::Outstanding(_) | Completed::These(_) => None,
         },
-        Event::Test(_, None) | Event::Collective(..) => None,
+        Event::Test(_, None) => None,
+        Event::Collective(call, Completion::Persistent(_)) if !has_persistent(call.kind) => {
+            Some(format!("a persistent {}, which this MPI library does not have,", call.kind.name()))
+        }
+        Event::Collective(call, _) => {
+            let (word, largest) = (call.kind.name(), largest_argument(call));
+            (largest > INT).then(|| {
+                format!("a {word} with a count or displacement of {largest} (it must fit in an int: {INT} at most)")
+            })
+        }
         Event::CommCreate(call, _, group) => {
             is_refused(*call, group.as_ref()).then(|| format!("a communicator made by {call:?}"))
         }
@@ -88,42 +100,25 @@ fn obstacle(event: &Event) -> Option<String> {
     }
 }
 
-/// The part of an event that this process or its MPI library cannot have; `None` if it can have all.
-fn beyond(event: &Event) -> Option<String> {
-    let int = u64::from(i32::MAX.unsigned_abs());
-    let too_large = |what: &str, number: u64| {
-        (number > int).then(|| format!("{what} of {number} bytes (the count must fit in an int: {int} at most)"))
-    };
-    let sent = |message: &Outgoing| {
-        let below = (message.tag.0 < 0).then(|| format!("a message with the tag {}", message.tag.0));
-        below.or_else(|| too_large("a message", message.bytes.0))
-    };
-    let received = |message: &Incoming| {
-        let below = message.tag.filter(|tag| tag.0 < 0).map(|tag| format!("a message with the tag {}", tag.0));
-        below.or_else(|| too_large("a receive", message.bytes.0))
-    };
-    match event {
-        Event::Send(_, message, _) => sent(message),
-        Event::Recv(message, _) => received(message),
-        Event::Sendrecv(to, from) => to.as_ref().and_then(sent).or_else(|| from.as_ref().and_then(received)),
-        Event::Collective(call, completion) => {
-            let word = call.kind.name();
-            if let Completion::Persistent(_) = completion
-                && !has_persistent(call.kind)
-            {
-                return Some(format!("a persistent {word}, which this MPI library does not have,"));
-            }
-            let largest = largest_argument(call);
-            (largest > int).then(|| {
-                format!("a {word} with a count or displacement of {largest} (it must fit in an int: {int} at most)")
-            })
-        }
-        Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Mark(_) => None,
-        Event::Annotation(_) | Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) => None,
-        Event::Probe(_) | Event::Iprobe(..) | Event::Matched(..) | Event::Wait(..) | Event::Test(..) => None,
-        Event::CommCreate(..) | Event::CommFree(_) | Event::Neighborhood(..) | Event::Partitioned(_) => None,
-        Event::OneSided(_) | Event::File(_) | Event::Other(_) | Event::Task(_) => None,
-    }
+/// The largest number that fits in an `int`.
+const INT: u64 = i32::MAX.unsigned_abs() as u64;
+
+/// The part of a message that no library can send.
+fn sent(message: &Outgoing) -> Option<String> {
+    below(message.tag).or_else(|| too_large("a message", message.bytes))
+}
+
+/// The part of a message that no library can receive.
+fn received(message: &Incoming) -> Option<String> {
+    message.tag.and_then(below).or_else(|| too_large("a receive", message.bytes))
+}
+
+fn below(Tag(tag): Tag) -> Option<String> {
+    (tag < 0).then(|| format!("a message with the tag {tag}"))
+}
+
+fn too_large(what: &str, Bytes(number): Bytes) -> Option<String> {
+    (number > INT).then(|| format!("{what} of {number} bytes (the count must fit in an int: {INT} at most)"))
 }
 
 /// Whether the trace leaves the source or the tag open, or has the match of a wildcard receive.
@@ -142,8 +137,7 @@ fn is_refused(call: CommCall, group: Option<&Group>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use titr_common::event::{CommId, Tag};
-    use titr_common::units::Bytes;
+    use titr_common::event::CommId;
 
     use super::*;
 
@@ -168,7 +162,7 @@ mod tests {
     #[test]
     fn counts_and_tags_that_no_library_has_are_refused() {
         let message = |tag, bytes| Outgoing { comm: CommId::WORLD, to: Rank(1), tag: Tag(tag), bytes: Bytes(bytes) };
-        let refused = |message| beyond(&Event::Send(SendMode::Standard, message, Completion::Blocking)).is_some();
+        let refused = |message| obstacle(&Event::Send(SendMode::Standard, message, Completion::Blocking)).is_some();
         assert!(!refused(message(0, i32::MAX as u64)) && !refused(message(i32::MAX, 0)));
         assert!(refused(message(0, 1 << 31)) && refused(message(-1, 0)));
     }

@@ -19,6 +19,8 @@
 //! Requests, communicators, windows and files have the lowest number that was free, which depended on how the threads
 //! interleaved. Here each gets a unique number.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, FileId, ObjectUse, RequestId, RequestUse, WinId};
 use titr_common::program::OpenRequest;
@@ -45,8 +47,6 @@ pub(super) struct Order {
     windows: FxHashMap<WinId, Known<WinId>>,
     files: FxHashMap<FileId, Known<FileId>>,
     numbers: u32,
-    /// Whether what is made keeps the number of the trace.
-    keeps_numbers: bool,
 }
 
 struct KnownRequest {
@@ -99,6 +99,16 @@ impl<I> Known<I> {
     fn new(id: I, made: Option<Step>, last: Option<Step>) -> Self {
         Self { id, made, last, uses: LastUses::default() }
     }
+
+    /// What the trace calls `id`, which becomes the number used here. Without an event that made it, it keeps its number.
+    fn named<'k>(known: &'k mut FxHashMap<I, Self>, id: &mut I) -> &'k mut Self
+    where
+        I: Copy + Eq + Hash,
+    {
+        let object = known.entry(*id).or_insert_with(|| Self::new(*id, None, None));
+        *id = object.id;
+        object
+    }
 }
 
 impl Order {
@@ -118,7 +128,6 @@ impl Order {
     /// on requests, and keeps the numbers of the trace.
     pub(super) fn take_current(&mut self, event: &Event) {
         let mut event = event.clone();
-        self.events.push(1);
         let here = Step { thread: 0, number: 1 };
         event.requests(|id, _| {
             if let Some(request) = self.requests.get_mut(id) {
@@ -126,10 +135,9 @@ impl Order {
                 request.use_communicator(&mut self.communicators, here);
             }
         });
-        self.keeps_numbers = true;
         event.communicators(|id, use_| self.use_communicator(id, use_, here, &mut Vec::new()));
         self.use_windows_and_files(&mut event, here, &mut Vec::new());
-        self.keeps_numbers = false;
+        self.events.push(here.number);
     }
 
     /// Takes the next event of the trace, by `thread`. Replaces the numbers it names, and the unnamed requests it
@@ -208,8 +216,7 @@ impl Order {
             self.communicators.insert(told, Known::new(*id, Some(here), None));
             return;
         }
-        let communicator = self.communicators.entry(told).or_insert_with(|| Known::new(told, None, None));
-        *id = communicator.id;
+        let communicator = Known::named(&mut self.communicators, id);
         after.extend(communicator.made);
         match use_ {
             ObjectUse::Accesses | ObjectUse::Makes => {}
@@ -241,8 +248,7 @@ impl Order {
             self.windows.insert(told, Known::new(*id, None, Some(here)));
             return;
         }
-        let window = self.windows.entry(told).or_insert_with(|| Known::new(told, None, None));
-        *id = window.id;
+        let window = Known::named(&mut self.windows, id);
         after.extend(window.last);
         match use_ {
             ObjectUse::Makes => {}
@@ -265,8 +271,7 @@ impl Order {
             self.files.insert(told, Known::new(*id, None, Some(here)));
             return;
         }
-        let file = self.files.entry(told).or_insert_with(|| Known::new(told, None, None));
-        *id = file.id;
+        let file = Known::named(&mut self.files, id);
         after.extend(file.last);
         match use_ {
             ObjectUse::Makes | ObjectUse::Accesses => {}
@@ -279,9 +284,10 @@ impl Order {
         }
     }
 
-    /// The number of what the trace calls `told`, and is made now.
+    /// The number of what the trace calls `told`, and is made now: that of the trace if it is the [current
+    /// event](Self::take_current), before any other, that makes it.
     fn number(&mut self, told: u32) -> u32 {
-        if self.keeps_numbers {
+        if self.events.is_empty() {
             return told;
         }
         self.numbers = (self.numbers + 1) % FRESH;
